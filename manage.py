@@ -19,11 +19,11 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["doctor"] and "--init" in sys.argv:
         first_env_file.be_able_to_begin()
     try:
-        # Read once, so that a variable which cannot be read is said in a line.
+        # Load the settings now, so that an invalid variable is reported in one line.
         _ = settings.INSTALLED_APPS
     except ImproperlyConfigured as error:
         sys.exit(f"Not run. Change this setting:\n- {error}")
-    # What a command writes and logs can be told apart like a request's.
+    # A command's rows and log lines carry an id, like a request's.
     request_ids.begin_request()
     try:
         with database_in_words():

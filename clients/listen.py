@@ -43,7 +43,7 @@ else:
 
 Json = Dict[str, Any]
 
-# Seconds. Nothing new makes the next look at the events later, up to SLOWEST; news makes it soon.
+# Seconds between polls: the interval grows up to SLOWEST while there are no new events.
 FASTEST, SLOWEST = 1.0, 5.0
 LONGEST_AWAY = 30.0
 API_TIMEOUT = 30.0
@@ -53,27 +53,27 @@ WAITS_BETWEEN_TRIES = (1.0, 3.0)
 # Events are signed when they are fetched, and receivers refuse an old signature.
 FRESH_FOR = 60.0
 PAGE = 20
-# Windows locks this byte of a note, far behind its text, so that others can read the text.
+# Windows locks this byte of a note, far beyond its text, so that others can read the text.
 LOCKED_BYTE = 2**30
 LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
 class Trouble(Exception):
-    """What stops listen; the message tells a person what to do."""
+    """Error that stops listen; the message says what to do about it."""
 
 
 class Refused(Exception):
-    """The service answered, and the answer is no."""
+    """The service refused the request."""
 
     def __init__(self, status: int, answer: Any) -> None:
-        told = answer if isinstance(answer, dict) else {}
+        details = answer if isinstance(answer, dict) else {}
         self.status = status
-        self.code = told.get("code")
-        super().__init__(str(told.get("message", answer))[:300])
+        self.code = details.get("code")
+        super().__init__(str(details.get("message", answer))[:300])
 
 
 class Away(Exception):
-    """The service cannot answer now; `wait` is what it asked for, in seconds."""
+    """The service cannot answer now; `wait` is its Retry-After in seconds, or 0."""
 
     def __init__(self, why: str, wait: float = 0.0) -> None:
         self.wait = wait
@@ -81,18 +81,18 @@ class Away(Exception):
 
 
 class NotRunning(Exception):
-    """Nobody listens where events are to be forwarded."""
+    """No program listens at the URL that events are forwarded to."""
 
 
 class Stop(BaseException):
-    """Ctrl-C, or a signal that asks the same."""
+    """Ctrl-C, or a signal with the same meaning."""
 
 
 # The service
 
 
 class Service:
-    """As much of the API as listen needs."""
+    """Client for the part of the API that listen needs."""
 
     def __init__(self, url: str, token: str) -> None:
         self.url = url
@@ -103,7 +103,7 @@ class Service:
         self.opener = urllib.request.build_opener(*handlers)
 
     def call(self, method: str, path: str, body: Json | None = None, key: str = "") -> Any:
-        """The JSON of the answer. Raises Refused, and Away where it is worth trying again."""
+        """Return the JSON of the answer. Raises Refused, or Away if a retry may help."""
         headers = {"Authorization": f"Bearer {self.token}", "User-Agent": "parceldesk-listen"}
         if body is not None:
             headers["Content-Type"] = "application/json"
@@ -122,7 +122,7 @@ class Service:
             raise Away(str(getattr(error, "reason", error)) or type(error).__name__) from error
 
     def failure(self, error: urllib.error.HTTPError) -> Exception:
-        """What an answer with an error status means for us."""
+        """Convert an error response into Refused or Away."""
         with error:
             text = error.read().decode(errors="replace")
         if error.code == 429 or error.code >= 500:
@@ -139,55 +139,55 @@ class Service:
 
 
 class NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Follows none, as the token would be sent along."""
+    """Handler that follows no redirect, which would leak the token."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
 
 
 def retry_after(headers: Message) -> float:
-    """The seconds that a Retry-After asks for, given as a number or as a date; 0 without one."""
-    said = (headers.get("Retry-After") or "").strip()
-    if said.isdigit():
-        return float(said)
+    """Return the seconds to wait by Retry-After, a number or a date; 0 without the header."""
+    value = (headers.get("Retry-After") or "").strip()
+    if value.isdigit():
+        return float(value)
     try:
-        until = parsedate_to_datetime(said)
+        until = parsedate_to_datetime(value)
         return max(0.0, (until - datetime.now(timezone.utc)).total_seconds())
     except (TypeError, ValueError, IndexError):
         return 0.0
 
 
-# What is noted on this machine
+# Notes on this machine
 
 
 class Session:
-    """The webhooks of one run, and the note from which a later run learns what this one has left.
+    """Webhooks of one run, and the note that lets a later run find what this one has left.
 
-    The note stays locked as long as the run lives. A webhook stands in it before it is asked for,
-    with the Idempotency-Key of that request: whoever sends the request again learns its id.
+    The note stays locked as long as the run lives. A webhook is noted before it is created, with
+    the Idempotency-Key of that request: repeating the request returns the webhook's id.
     """
 
-    def __init__(self, path: Path, file: IO[str], known: Json) -> None:
+    def __init__(self, path: Path, file: IO[str], note: Json) -> None:
         self.path = path
         self.file = file
-        self.known = known
+        self.note = note
 
     @property
     def webhooks(self) -> list[Json]:
-        found: list[Json] = self.known["webhooks"]
-        return found
+        webhooks: list[Json] = self.note["webhooks"]
+        return webhooks
 
     def types(self) -> list[int]:
         return sorted(webhook["type"] for webhook in self.webhooks)
 
     def write(self) -> None:
         self.file.seek(0)
-        self.file.write(json.dumps(self.known))
+        self.file.write(json.dumps(self.note))
         self.file.truncate()
         self.file.flush()
 
     def add(self, service: Service, type_id: int) -> None:
-        """Make a webhook without a URL."""
+        """Create a webhook without a URL."""
         webhook = {"type": type_id, "key": f"listen-{uuid.uuid4()}", "id": None, "cursor": None}
         self.webhooks.append(webhook)
         self.write()
@@ -198,14 +198,14 @@ class Session:
             raise
 
     def identify(self, service: Service, webhook: Json) -> None:
-        """Ask for the webhook, or learn what the first request for it has made."""
+        """Create the webhook, or fetch the one that the first request has created."""
         body = {"type_id": webhook["type"], "url": None}
-        made = service.call("POST", "/webhooks", body, webhook["key"])["data"]
-        webhook.update(id=made["id"], secret=made.get("secret"))
+        created = service.call("POST", "/webhooks", body, webhook["key"])["data"]
+        webhook.update(id=created["id"], secret=created.get("secret"))
         self.write()
 
     def delete(self, service: Service, webhook: Json) -> None:
-        """Delete it at the service and in the note; what is gone already is no trouble."""
+        """Delete a webhook at the service and in the note; it may be deleted already."""
         with suppress(Refused):
             if webhook["id"] is None:
                 self.identify(service, webhook)
@@ -217,11 +217,11 @@ class Session:
         self.write()
 
     def end(self, service: Service) -> None:
-        """Delete every webhook, and the note; Away where the service cannot be asked now."""
+        """Delete every webhook, and the note. Raises Away if the service cannot answer."""
         for webhook in list(self.webhooks):
             self.delete(service, webhook)
         self.close()
-        # On Windows a note that another start is just looking at cannot be removed.
+        # Windows cannot remove a note while another process has it open.
         with suppress(OSError):
             self.path.unlink()
 
@@ -230,7 +230,7 @@ class Session:
 
 
 def notes_folder() -> Path:
-    """Where notes are kept on this system; they hold secrets of test webhooks."""
+    """Return the folder of notes, readable for the user alone: notes hold webhook secrets."""
     home = Path.home()
     if sys.platform == "win32":
         base = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
@@ -242,15 +242,15 @@ def notes_folder() -> Path:
 
 
 def account_of(service: Service) -> str:
-    """What tells one service and token from another, without saying the token."""
+    """Return a digest that identifies the service and token without revealing the token."""
     return hashlib.sha256(f"{service.url} {service.token}".encode()).hexdigest()
 
 
 def lock(file: IO[str]) -> bool:
-    """Take the lock that goes with this process; False if another process has it."""
+    """Lock a note until this process ends; return False if another process holds the lock."""
     try:
         if sys.platform == "win32":
-            # Far behind the text, which --print-secret reads while listen runs.
+            # --print-secret reads the text while listen runs, so lock a byte far beyond it.
             os.lseek(file.fileno(), LOCKED_BYTE, os.SEEK_SET)
             msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
             os.lseek(file.fileno(), 0, os.SEEK_SET)
@@ -265,53 +265,52 @@ def new_session(service: Service) -> Session:
     path = notes_folder() / f"{uuid.uuid4()}.json"
     file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "r+")
     while not lock(file):
-        time.sleep(0.01)  # another start looks at it this moment
+        time.sleep(0.01)  # another process is checking this note
     session = Session(path, file, {"account": account_of(service), "keep": False, "webhooks": []})
     session.write()
     return session
 
 
 def left_behind(service: Service) -> Iterator[Session]:
-    """Sessions of this service and token that no process runs."""
+    """Yield sessions of this service and token that no process runs."""
     for path in sorted(notes_folder().glob("*.json")):
         try:
             file = path.open("r+")
         except OSError:
-            continue  # deleted this moment by the one who wrote it
+            continue  # its owner has just deleted it
         if lock(file):
             with suppress(ValueError):
-                known = read_note(file)
-                if known["account"] == account_of(service):
-                    yield Session(path, file, known)
+                note = read_note(file)
+                if note["account"] == account_of(service):
+                    yield Session(path, file, note)
                     continue
         file.close()
 
 
 def read_note(file: IO[str]) -> Json:
-    """Read a note. Raises ValueError for one that is not written yet."""
-    # A kill in the middle of writing leaves the rest of an older note behind the first value.
-    known, _ = json.JSONDecoder().raw_decode(file.read())
-    found: Json = known
-    return found
+    """Read a note. Raises ValueError if it is not written yet."""
+    # A process killed while writing leaves the tail of the older note after the first value.
+    note: Json = json.JSONDecoder().raw_decode(file.read())[0]
+    return note
 
 
 def running_webhooks(service: Service) -> dict[int, Json]:
     """Find the webhooks of the listen that runs now with this service and token, by type."""
-    found: dict[int, Json] = {}
+    webhooks: dict[int, Json] = {}
     for path in sorted(notes_folder().glob("*.json")):
         with suppress(OSError, ValueError), path.open("r+") as file:
             if lock(file):
-                continue  # nobody runs it
-            known = read_note(file)
-            if known["account"] == account_of(service):
-                found.update({each["type"]: each for each in known["webhooks"] if each["id"]})
-    return found
+                continue  # no process runs it
+            note = read_note(file)
+            if note["account"] == account_of(service):
+                webhooks.update({each["type"]: each for each in note["webhooks"] if each["id"]})
+    return webhooks
 
 
 def clean_up(service: Service, *, kept_too: bool = False) -> None:
-    """Delete what earlier runs have left."""
+    """Delete the webhooks that earlier runs have left; those of --keep only with `kept_too`."""
     for session in left_behind(service):
-        if session.known["keep"] and not kept_too:
+        if session.note["keep"] and not kept_too:
             session.close()
             continue
         ids = [str(webhook["id"]) for webhook in session.webhooks if webhook["id"]]
@@ -321,9 +320,9 @@ def clean_up(service: Service, *, kept_too: bool = False) -> None:
 
 
 def kept_session(service: Service, types: list[int]) -> Session | None:
-    """A session with just these types that was kept to be gone on with."""
+    """Return a session of exactly these types that an earlier run kept, or None."""
     for session in left_behind(service):
-        if session.known["keep"] and session.types() == types:
+        if session.note["keep"] and session.types() == types:
             return session
         session.close()
     return None
@@ -333,12 +332,12 @@ def kept_session(service: Service, types: list[int]) -> Session | None:
 
 
 class Answer:
-    """What the program said; status 0 where it gave no answer."""
+    """Response of the program; status 0 if there was none."""
 
-    def __init__(self, status: int, started: float, said: str) -> None:
+    def __init__(self, status: int, started: float, text: str) -> None:
         self.status = status
         self.seconds = time.monotonic() - started
-        self.said = "".join(each if each.isprintable() else " " for each in said)[:200].strip()
+        self.text = "".join(each if each.isprintable() else " " for each in text)[:200].strip()
 
     @property
     def good(self) -> bool:
@@ -361,13 +360,13 @@ class Receiver:
             return http.client.HTTPConnection(host, port, timeout=RECEIVER_TIMEOUT)
         context = ssl.create_default_context()
         if host in LOCAL:
-            # On one's own machine a certificate is mostly one's own too.
+            # Certificates for localhost are mostly self-signed.
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
         return http.client.HTTPSConnection(host, port, timeout=RECEIVER_TIMEOUT, context=context)
 
     def send(self, event: Json) -> Answer:
-        """One attempt. Raises NotRunning if nobody listens there."""
+        """Send an event once. Raises NotRunning if nothing listens there."""
         connection, started = self.connect(), time.monotonic()
         body = event["body"].encode()
         path = urllib.parse.urlunsplit(("", "", self.parts.path or "/", self.parts.query, ""))
@@ -378,8 +377,8 @@ class Receiver:
                 connection.putheader(name, value)
             connection.endheaders(body)
             answer = connection.getresponse()
-            said = answer.read(1000).decode(errors="replace")
-            return Answer(answer.status, started, said)
+            text = answer.read(1000).decode(errors="replace")
+            return Answer(answer.status, started, text)
         except ConnectionRefusedError as error:
             raise NotRunning from error
         except (OSError, http.client.HTTPException) as error:
@@ -392,19 +391,19 @@ class Receiver:
 
 
 class Listener:
-    """Fetches events and forwards them, until something stops it."""
+    """Loop that fetches events and forwards them until something stops it."""
 
     def __init__(self, service: Service, session: Session, receiver: Receiver) -> None:
         self.service = service
         self.session = session
         self.receiver = receiver
-        # Of each webhook the events of the page at hand that are done with.
-        self.done: dict[int, list[str]] = {webhook["id"]: [] for webhook in session.webhooks}
+        # Events of each webhook's current page that were forwarded or skipped.
+        self.handled: dict[int, list[str]] = {webhook["id"]: [] for webhook in session.webhooks}
         self.accepted = self.failed = 0
         self.hinted = False
 
     def run(self) -> NoReturn:
-        """Look for events again and again. Raises Trouble where looking again cannot help."""
+        """Poll for events forever. Raises Trouble if polling again cannot help."""
         pace, away, waiting = FASTEST, 0.0, False
         while True:
             came = 0
@@ -429,27 +428,27 @@ class Listener:
             time.sleep(pace)
 
     def forward_news(self, webhook: Json) -> int:
-        """Forward what this webhook has that is new, page by page; how many events it was."""
+        """Forward a webhook's new events page by page; return their number."""
         came = 0
         while True:
             page, fetched = self.fetch(webhook), time.monotonic()
-            done = self.done[webhook["id"]]
+            handled = self.handled[webhook["id"]]
             for event in page["data"]:
-                if event["id"] in done:
+                if event["id"] in handled:
                     continue
                 self.forward(event)
-                done.append(event["id"])
+                handled.append(event["id"])
                 came += 1
                 if time.monotonic() - fetched > FRESH_FOR:
                     return came
             webhook["cursor"] = page["next_cursor"]
             self.session.write()
-            done.clear()
+            handled.clear()
             if len(page["data"]) < PAGE:
                 return came
 
     def fetch(self, webhook: Json) -> Json:
-        """The next page of a webhook's events."""
+        """Return the next page of a webhook's events."""
         query = {"limit": PAGE, **({"after": webhook["cursor"]} if webhook["cursor"] else {})}
         path = f"/webhooks/{webhook['id']}/events?{urllib.parse.urlencode(query)}"
         try:
@@ -466,7 +465,7 @@ class Listener:
         return page
 
     def forward(self, event: Json) -> None:
-        """Send one event, a few times if need be, and tell what came of it."""
+        """Send one event, with retries, and report each attempt."""
         for wait in (*WAITS_BETWEEN_TRIES, None):
             answer = self.receiver.send(event)
             self.tell(event, answer)
@@ -482,8 +481,8 @@ class Listener:
     def tell(self, event: Json, answer: Answer) -> None:
         status = str(answer.status or "no answer")
         line = f"{event['event']}  {event['id']}  {status}  {answer.seconds * 1000:.0f} ms"
-        if not answer.good and answer.said:
-            line += f"  {answer.said}"
+        if not answer.good and answer.text:
+            line += f"  {answer.text}"
         if answer.seconds > SERVICE_WAITS:
             line += f"  (too slow: the service itself waits {SERVICE_WAITS:.0f} s)"
         say(f"{time.strftime('%H:%M:%S')}  {line}")
@@ -507,8 +506,8 @@ def warn(text: str) -> None:
 
 
 def options_of(arguments: list[str] | None) -> argparse.Namespace:
-    told = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser("listen.py", description=__doc__, formatter_class=told)
+    formatter = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser("listen.py", description=__doc__, formatter_class=formatter)
     add = parser.add_argument
     add("--forward", metavar="URL", help="where your program takes webhooks")
     add("--type", nargs="+", action="extend", help="event types, by id or name; 3 if none is named")
@@ -530,7 +529,7 @@ def options_of(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def check(options: argparse.Namespace) -> None:
-    """Raise Trouble for what cannot work, before anything is asked of anybody."""
+    """Validate the options before the first request. Raises Trouble."""
     if not options.token:
         raise Trouble("no token; set PARCELDESK_TOKEN to a test token, or name it with --token")
     if not (options.token.isascii() and options.token.isprintable()):
@@ -547,21 +546,21 @@ def check(options: argparse.Namespace) -> None:
         raise Trouble("--header is to be like 'Authorization: Bearer abc'")
 
 
-def wanted_types(service: Service, named: list[str]) -> dict[int, str]:
-    """The ids and names of the types asked for. Raises Trouble for what does not exist."""
-    known = {each["id"]: each["name"] for each in service.call("GET", "/webhook-types")}
-    found = {}
-    for word in named:
-        ids = [id for id, name in known.items() if word in (str(id), name)]
+def wanted_types(service: Service, words: list[str]) -> dict[int, str]:
+    """Return ids and names of the requested event types. Raises Trouble for an unknown one."""
+    names = {each["id"]: each["name"] for each in service.call("GET", "/webhook-types")}
+    chosen = {}
+    for word in words:
+        ids = [id for id, name in names.items() if word in (str(id), name)]
         if not ids:
-            listed = ", ".join(f"{id} {name}" for id, name in known.items())
+            listed = ", ".join(f"{id} {name}" for id, name in names.items())
             raise Trouble(f"there is no event type {word}; there are {listed}")
-        found[ids[0]] = known[ids[0]]
-    return dict(sorted(found.items()))
+        chosen[ids[0]] = names[ids[0]]
+    return dict(sorted(chosen.items()))
 
 
 def fill(service: Service, session: Session, types: dict[int, str]) -> None:
-    """Make what webhooks are missing: all of a new session, of a kept one those since deleted."""
+    """Create missing webhooks: all of a new session, or those deleted since from a kept one."""
     there = {each["id"] for each in webhooks_of(service)} if session.webhooks else set()
     for webhook in list(session.webhooks):
         if webhook["id"] not in there:
@@ -580,8 +579,8 @@ def fill(service: Service, session: Session, types: dict[int, str]) -> None:
 
 
 def webhooks_of(service: Service) -> list[Json]:
-    found: list[Json] = service.call("GET", "/webhooks?without_url=1")["data"]
-    return found
+    webhooks: list[Json] = service.call("GET", "/webhooks?without_url=1")["data"]
+    return webhooks
 
 
 def work(options: argparse.Namespace, service: Service) -> None:
@@ -596,7 +595,7 @@ def work(options: argparse.Namespace, service: Service) -> None:
     listener = None
     try:
         fill(service, session, types)
-        session.known["keep"] = options.keep
+        session.note["keep"] = options.keep
         session.write()
         introduce(options, session, types)
         pairs = (header.split(":", 1) for header in options.header)
@@ -610,9 +609,9 @@ def work(options: argparse.Namespace, service: Service) -> None:
 
 
 def print_secrets(service: Service, types: dict[int, str]) -> None:
-    """Print the secrets of a running listen; of types that none has, make webhooks and keep them.
+    """Print the secrets of a running listen; create and keep webhooks for types it lacks.
 
-    A webhook made beside a running one would have another secret than the events that come.
+    A second webhook next to a running one would have another secret than the events that arrive.
     """
     running = running_webhooks(service)
     secrets = {type_id: running[type_id].get("secret") for type_id in types if type_id in running}
@@ -621,7 +620,7 @@ def print_secrets(service: Service, types: dict[int, str]) -> None:
         session = kept_session(service, list(missing)) or new_session(service)
         try:
             fill(service, session, missing)
-            session.known["keep"] = True
+            session.note["keep"] = True
             session.write()
             secrets.update({each["type"]: each["secret"] for each in session.webhooks})
         finally:
@@ -639,8 +638,8 @@ def introduce(options: argparse.Namespace, session: Session, types: dict[int, st
 
 
 def leave(service: Service, session: Session) -> None:
-    """Delete what was made, or keep it; if that cannot be, the next start sees to it."""
-    if session.known["keep"]:
+    """Delete the session's webhooks, or keep them. On failure the next start deletes them."""
+    if session.note["keep"]:
         session.close()
         return
     try:
@@ -670,7 +669,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def stop(*_: object) -> NoReturn:
-    """Stop once in good order; a second signal ends us at once."""
+    """Shut down gracefully; a second signal ends the process at once."""
     for number in stop_signals():
         signal.signal(number, signal.SIG_DFL)
     raise Stop

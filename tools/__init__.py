@@ -1,1 +1,1 @@
-"""What runs, measures and breaks the service; nothing of it runs in production."""
+"""Tools that run, measure and break the service; nothing here runs in production."""

@@ -8,7 +8,7 @@
         print(ticket["id"], ticket["ticket_status_name"])
 
 Every POST carries an Idempotency-Key of its own, so a request that is sent again does nothing
-twice. What is answered with 429 or 503 is sent again after the time in Retry-After, and so is a
+twice. A request answered with 429 or 503 is retried after the time in Retry-After, and so is a
 GET, a DELETE or a POST whose answer got lost. Every other refusal raises ApiError.
 """
 
@@ -36,8 +36,8 @@ LONGEST_WAIT = 120
 class ApiError(Exception):
     """The service refused, or could not be reached: then `status` is 0.
 
-    `code` is a stable word for programs, `errors` names every wrong field, and `request_id` is what
-    to tell support. `retry_after` is in seconds, where the service named a time.
+    `code` is a stable word for programs, `errors` names every wrong field, and `request_id` is for
+    support. `retry_after` is in seconds, None if the service named no time.
     """
 
     def __init__(
@@ -61,8 +61,8 @@ class ApiError(Exception):
         self.body = body
 
     def __str__(self) -> str:
-        known = [str(self.status or "no answer"), self.code, self.request_id]
-        return f"{self.message} ({', '.join(each for each in known if each)})"
+        details = [str(self.status or "no answer"), self.code, self.request_id]
+        return f"{self.message} ({', '.join(each for each in details if each)})"
 
 
 class Answer(NamedTuple):
@@ -71,14 +71,14 @@ class Answer(NamedTuple):
 
 
 class EventPage(NamedTuple):
-    """Some events, oldest first, and the cursor to go on from once they are done with."""
+    """Page of events, oldest first, and the cursor that follows it."""
 
     events: Rows
     cursor: str | None
 
 
 class Parceldesk:
-    """One company's access. `attempts` is how often a request is sent at most."""
+    """API client of one company. `attempts` is the limit of attempts per request."""
 
     def __init__(self, token: str, *, url: str, timeout: float = 30.0, attempts: int = 4) -> None:
         self.url = url.rstrip("/")
@@ -98,9 +98,11 @@ class Parceldesk:
         query: Mapping[str, Any] | None = None,
         idempotency_key: str | None = None,
     ) -> Answer:
-        """Any request of the API; raises ApiError. None in `query` is left out."""
-        given = {name: value for name, value in (query or {}).items() if value is not None}
-        target = f"{self.url}{path}" + (f"?{urllib.parse.urlencode(given)}" if given else "")
+        """Send any request of the API; None in `query` is omitted. Raises ApiError."""
+        parameters = {name: value for name, value in (query or {}).items() if value is not None}
+        target = f"{self.url}{path}" + (
+            f"?{urllib.parse.urlencode(parameters)}" if parameters else ""
+        )
         headers = {"Authorization": f"Bearer {self.token}", "User-Agent": "parceldesk-python"}
         if body is not None:
             headers["Content-Type"] = "application/json"
@@ -113,7 +115,7 @@ class Parceldesk:
                 return self._send(request)
             except ApiError as error:
                 if method == "DELETE" and attempt > 1 and error.status == 404:
-                    # The attempt before did it, and its answer got lost.
+                    # The previous attempt deleted it, and its answer got lost.
                     return Answer({"data": True}, Message())
                 wait = _wait_before_next(method, error, attempt)
                 if wait is None or attempt == self.attempts:
@@ -135,7 +137,7 @@ class Parceldesk:
 
 
 class Tickets:
-    """`desk.tickets`"""
+    """Methods of `desk.tickets`."""
 
     def __init__(self, desk: Parceldesk) -> None:
         self._call = desk.call
@@ -149,21 +151,21 @@ class Tickets:
         idempotency_key: str | None = None,
         **fields: Any,
     ) -> int:
-        """Open a ticket; its id. `fields` are shipment_id, credit_id, documents and the like.
+        """Open a ticket and return its id. `fields` are shipment_id, credit_id, documents etc.
 
-        A key of your own makes it once, even if your program is started again in between.
+        A key of your own prevents a second ticket even if your program restarts in between.
         """
         body = {"type_id": type_id, "comments": comments, **fields, **_variables(data)}
-        made = self._call("POST", "/company/tickets", body, idempotency_key=idempotency_key)
-        return int(made.data["id"])
+        created = self._call("POST", "/company/tickets", body, idempotency_key=idempotency_key)
+        return int(created.data["id"])
 
     def get(self, ticket_id: int) -> Json:
-        """The ticket with its history."""
+        """Return the ticket with its history."""
         row: Json = self._call("GET", f"/company/tickets/{ticket_id}").data["data"][0]
         return row
 
     def list(self, **query: Any) -> Iterator[Json]:
-        """All tickets that fit, page after page; `query` as GET /company/tickets takes it."""
+        """Yield all matching tickets, page by page; `query` as in GET /company/tickets."""
         path = "/company/tickets"
         query = {"limit": 100, **query}
         while True:
@@ -181,21 +183,21 @@ class Tickets:
         comments: str | None = None,
         data: Mapping[str, Any] | None = None,
     ) -> bool:
-        """Ask for status 1, 5 or 10, with a comment and new variables; whether anything changed."""
+        """Request status 1, 5 or 10, with a comment and new variables; True if it changed."""
         body = {"ticket_status_id": status, **_variables(data)}
         if comments is not None:
             body["comments"] = comments
         return _changed(self._call("PUT", f"/company/tickets/{ticket_id}", body))
 
     def comment(self, ticket_id: int, comment: str) -> bool:
-        """Add a comment; whether that changed anything."""
+        """Add a comment; return True if that changed anything."""
         path = f"/company/tickets/{ticket_id}/comments"
         return _changed(self._call("POST", path, {"comment": comment}))
 
     def comments(self, ticket_id: int) -> Rows:
-        """Yours and support's, oldest first."""
-        found: Rows = self._call("GET", f"/company/tickets/comments/{ticket_id}").data["data"]
-        return found
+        """Return the comments, yours and support's, oldest first."""
+        comments: Rows = self._call("GET", f"/company/tickets/comments/{ticket_id}").data["data"]
+        return comments
 
     def add_file(
         self,
@@ -206,15 +208,15 @@ class Tickets:
         description: str | None = None,
         requested_document: Id | None = None,
     ) -> Json:
-        """Attach a JPEG, PNG, WebP or PDF; `requested_document` is what support asked for."""
+        """Attach a JPEG, PNG, WebP or PDF; `requested_document` names the request it fulfils."""
         body: Json = {"name": name, "content_base64": base64.b64encode(content).decode()}
         more = {"description": description, "requested_document": requested_document}
         body.update({key: value for key, value in more.items() if value is not None})
-        made: Json = self._call("POST", f"/company/tickets/{ticket_id}/files", body).data["data"]
-        return made
+        created: Json = self._call("POST", f"/company/tickets/{ticket_id}/files", body).data["data"]
+        return created
 
     def appeal(self, ticket_id: int, comment: str, documents: Sequence[Json] | None = None) -> None:
-        """Ask for another look at a Declined ticket, once per decision."""
+        """Appeal against a Declined ticket, once per decision."""
         body: Json = {"comment": comment}
         if documents is not None:
             body["documents"] = list(documents)
@@ -226,55 +228,55 @@ class Tickets:
 
 
 class Webhooks:
-    """`desk.webhooks`"""
+    """Methods of `desk.webhooks`."""
 
     def __init__(self, desk: Parceldesk) -> None:
         self._call = desk.call
 
     def types(self) -> Rows:
-        found: Rows = self._call("GET", "/webhook-types").data
-        return found
+        types: Rows = self._call("GET", "/webhook-types").data
+        return types
 
     def create(self, type_id: int, url: str | None, **fields: Any) -> Json:
-        """A webhook with its `secret`. Without a URL nothing is sent: read its events."""
+        """Create a webhook and return it with its `secret`. Without a URL, read its events."""
         body = {"type_id": type_id, "url": url, **fields}
-        made: Json = self._call("POST", "/webhooks", body).data["data"]
-        return made
+        webhook: Json = self._call("POST", "/webhooks", body).data["data"]
+        return webhook
 
     def list(self, *, without_url: bool = False) -> Rows:
-        """List those with a URL; `without_url`: all."""
+        """Return the webhooks with a URL, or all with `without_url`."""
         query = {"without_url": 1} if without_url else {}
-        found: Rows = self._call("GET", "/webhooks", query=query).data["data"]
-        return found
+        webhooks: Rows = self._call("GET", "/webhooks", query=query).data["data"]
+        return webhooks
 
     def get(self, webhook_id: int) -> Json:
-        found: Json = self._call("GET", f"/webhooks/{webhook_id}").data["data"]
-        return found
+        webhook: Json = self._call("GET", f"/webhooks/{webhook_id}").data["data"]
+        return webhook
 
     def update(self, webhook_id: int, **fields: Any) -> None:
-        """Change what is named, such as url, active or auth_token."""
+        """Change fields such as url, active or auth_token."""
         self._call("PUT", f"/webhooks/{webhook_id}", fields)
 
     def delete(self, webhook_id: int) -> None:
         self._call("DELETE", f"/webhooks/{webhook_id}")
 
     def rotate_secret(self, webhook_id: int, activates_in: int = 86400) -> Json:
-        """A new `secret`, and from when it signs."""
+        """Create a new `secret`; return it with the time from which it signs."""
         body = {"activates_in": activates_in}
-        made: Json = self._call("POST", f"/webhooks/{webhook_id}/secret", body).data["data"]
-        return made
+        secret: Json = self._call("POST", f"/webhooks/{webhook_id}/secret", body).data["data"]
+        return secret
 
     def health(self, webhook_id: int) -> Json:
-        found: Json = self._call("GET", f"/webhooks/{webhook_id}/health").data["data"]
-        return found
+        health: Json = self._call("GET", f"/webhooks/{webhook_id}/health").data["data"]
+        return health
 
     def test(self, webhook_id: int) -> Json:
-        """Have a signed sample sent, and one that is tampered with; what came of it, and advice."""
-        found: Json = self._call("POST", f"/webhooks/{webhook_id}/test").data["data"]
-        return found
+        """Send a signed sample and a tampered one; return the results, with advice."""
+        result: Json = self._call("POST", f"/webhooks/{webhook_id}/test").data["data"]
+        return result
 
     def deliveries(self, webhook_id: int, **query: Any) -> Iterator[Json]:
-        """All deliveries that fit, newest first; `query` such as state="given_up"."""
+        """Yield all matching deliveries, newest first; `query` such as state="given_up"."""
         query = {"limit": 100, **query}
         while True:
             page = self._call("GET", f"/webhooks/{webhook_id}/deliveries", query=query).data
@@ -284,18 +286,18 @@ class Webhooks:
             query = {**query, "cursor": page["next_cursor"]}
 
     def delivery(self, delivery_id: str) -> Json:
-        """One delivery with its body and the log of its attempts."""
-        found: Json = self._call("GET", f"/deliveries/{delivery_id}").data["data"]
-        return found
+        """Return a delivery with its body and the log of its attempts."""
+        delivery: Json = self._call("GET", f"/deliveries/{delivery_id}").data["data"]
+        return delivery
 
     def redeliver(self, delivery_id: str) -> None:
         self._call("POST", f"/deliveries/{delivery_id}/redeliver")
 
     def recover(self, webhook_id: int, since: str, until: str | None = None) -> int:
-        """Have sent what is not delivered of that time (ISO 8601); how many deliveries."""
+        """Redeliver failed deliveries of a period (ISO 8601); return their number."""
         body = {"since": since, **({"until": until} if until else {})}
-        done = self._call("POST", f"/webhooks/{webhook_id}/recover", body).data["data"]
-        return int(done["redelivered"])
+        result = self._call("POST", f"/webhooks/{webhook_id}/recover", body).data["data"]
+        return int(result["redelivered"])
 
     def events(
         self,
@@ -305,10 +307,10 @@ class Webhooks:
         limit: int = 100,
         poll: float | None = None,
     ) -> Iterator[EventPage]:
-        """The webhook's events in pages, from the cursor `after`, or from the oldest.
+        """Yield the webhook's events in pages, from the cursor `after`, or from the oldest.
 
-        Store a page's cursor when its events are done with, and give it next time. Ends with the
-        last page; or, given the seconds of `poll`, waits for more for ever.
+        Store a page's cursor once its events are handled, and pass it next time. Ends with the
+        last page; with `poll`, a number of seconds, it waits for more forever.
         """
         while True:
             query = {"after": after, "limit": limit}
@@ -323,27 +325,27 @@ class Webhooks:
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Follows none, as the token would be sent along."""
+    """Handler that follows no redirect, which would leak the token."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
 
 
 def _refusal(status: int, headers: Message, content: bytes) -> ApiError:
-    """Any error answer, of the management paths, of those under /ship/, or of a proxy."""
+    """Parse an error response of the management paths, of those under /ship/, or of a proxy."""
     try:
         body = json.loads(content)
     except ValueError:
         body = None
-    told = body if isinstance(body, dict) else {}
-    if isinstance(told.get("error"), dict):
-        told = {**told["error"], "code": told["error"].get("reason")}
+    details = body if isinstance(body, dict) else {}
+    if isinstance(details.get("error"), dict):
+        details = {**details["error"], "code": details["error"].get("reason")}
     wait = headers.get("Retry-After") or ""
     return ApiError(
         status,
-        told.get("message") or f"The service answered {status}.",
-        code=told.get("code"),
-        errors=told.get("errors") or (),
+        details.get("message") or f"The service answered {status}.",
+        code=details.get("code"),
+        errors=details.get("errors") or (),
         request_id=headers.get("X-Request-Id"),
         retry_after=int(wait) if wait.isdigit() else None,
         body=body,
@@ -351,9 +353,9 @@ def _refusal(status: int, headers: Message, content: bytes) -> ApiError:
 
 
 def _wait_before_next(method: str, error: ApiError, attempt: int) -> float | None:
-    """Seconds until the next attempt; None where another may do harm or cannot help."""
+    """Return seconds until the next attempt; None if it may do harm or cannot help."""
     lost = error.status in (0, 500, 502, 504) and method != "PUT"
-    # A 409 with Retry-After: the first request with this Idempotency-Key is still running.
+    # The first request with this Idempotency-Key is still running.
     running = error.status == 409 and error.retry_after is not None
     if not (lost or running or error.status in (429, 503)):
         return None
@@ -362,7 +364,7 @@ def _wait_before_next(method: str, error: ApiError, attempt: int) -> float | Non
 
 
 def _variables(data: Mapping[str, Any] | None) -> Json:
-    """The API takes a ticket's variables as a text that holds JSON."""
+    """Encode a ticket's variables as the API takes them: a string that holds JSON."""
     return {} if data is None else {"data": json.dumps(data)}
 
 

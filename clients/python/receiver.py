@@ -2,9 +2,9 @@
 
     WEBHOOK_SECRET=... python3 receiver.py [PORT]
 
-Python 3.8 or newer, standard library only; verify.py lies beside it. WEBHOOK_SECRET may hold
-several secrets, with spaces between: of several webhooks, or the old and the new one while you
-rotate. What has arrived is kept in received.db, or in the file that WEBHOOK_STORE names.
+Python 3.8 or newer, standard library only; needs verify.py in the same folder. WEBHOOK_SECRET may
+hold several secrets, separated by spaces: of several webhooks, or the old and the new one while you
+rotate. Events are stored in received.db, or in the file that WEBHOOK_STORE names.
 """
 
 import json
@@ -32,7 +32,7 @@ STATUS_TYPES = ("tracking.simple", "ecommerceTracking")
 
 
 def work(event: Dict[str, Any], subject: str, late: bool) -> None:
-    """Your code. `late`: a newer event of this type came before, of the same shipment or ticket.
+    """Handle an event: your code. `late`: a newer one of its type and subject came before it.
 
     Book a late surcharge, but do not let a late status replace a newer one.
     """
@@ -41,7 +41,7 @@ def work(event: Dict[str, Any], subject: str, late: bool) -> None:
 
 
 class Inbox:
-    """What has arrived, in a file, so that a restart loses nothing that was answered with 2xx."""
+    """Store of events in a file, so that a restart loses nothing that was answered with 2xx."""
 
     def __init__(self, file: str) -> None:
         self.changed = threading.Condition()
@@ -49,7 +49,7 @@ class Inbox:
         self.database.executescript(TABLES)
 
     def add(self, id: str, sequence: int, body: str) -> bool:
-        """Store a delivery; False if it is a repeat. Ids older than a month may be deleted."""
+        """Store a delivery; return False for a repeat. Ids older than a month may be deleted."""
         with self.changed, self.database:
             row = (id, sequence, body)
             insert = "INSERT OR IGNORE INTO event (id, sequence, body) VALUES (?, ?, ?)"
@@ -58,7 +58,7 @@ class Inbox:
         return is_new
 
     def work_off(self) -> None:
-        """Work on what is stored, one by one in the order of arrival, for ever."""
+        """Work on stored events forever, one by one in the order of arrival."""
         while True:
             number, sequence, body = self.wait_for_one()
             event = json.loads(body)
@@ -67,7 +67,7 @@ class Inbox:
             try:
                 work(event, subject, late)
             except Exception:
-                # It stays first in the row: what comes behind it may build upon it.
+                # The event stays first in line: later ones may depend on it.
                 traceback.print_exc()
                 time.sleep(5)
                 continue
@@ -95,17 +95,17 @@ class Inbox:
 
 
 def subject_of(event: Dict[str, Any]) -> str:
-    """Return the ticket in news of tickets, else the shipment: the sequence counts for it."""
+    """Return the ticket, else the shipment, that the sequence counts for."""
     data = event["data"]
     kind = "ticket" if "ticket_id" in data else "shipment"
     return f"{kind} {data.get(kind + '_id')}"
 
 
 def topic_of(event: Dict[str, Any]) -> str:
-    """Return the events to compare the sequence with: same subject, same type.
+    """Return the topic within which sequences are compared: same subject, same type.
 
     Webhooks do not wait for each other: a status may come after a newer surcharge and still be
-    the newest status. Types 3 and 4 tell the same statuses, so they count together.
+    the newest status. Types 3 and 4 report the same statuses, so they count together.
     """
     kind = "status" if event["type"] in STATUS_TYPES else event["type"]
     return f"{kind} of {subject_of(event)}"
@@ -140,7 +140,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(text.encode())
 
     def log_message(self, *_: object) -> None:
-        """Say nothing of our own accord: work() tells what has come."""
+        """Log nothing: work() prints each event."""
 
 
 def say(text: str) -> None:

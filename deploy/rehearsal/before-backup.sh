@@ -1,4 +1,4 @@
-# Load from here on, through nginx. The receiver refuses for a moment, so that deliveries are under way.
+# Load from here on, through nginx. The receiver refuses for a moment, so that deliveries are pending.
 export PLATFORM_TOKEN=$(parceldesk issue_platform_token | tail -n 1)
 ask -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" \
     -d "{\"url\": \"https://$RECEIVER:8443/hook\", \"type_id\": 3}" "https://$HOST/webhooks"

@@ -1,4 +1,4 @@
-# What the load saw of the upgrade and the rollback.
+# Print the load's counts during the upgrade and the rollback.
 touch "$FOLDER/stop"
 wait $LOAD
 cat "$FOLDER/second.txt"

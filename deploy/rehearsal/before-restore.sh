@@ -1,4 +1,4 @@
-# What the backup has under way is delivered now. Then the old host goes.
+# Deliver what was pending at the backup. Then shut down the old host.
 rm "$FOLDER/refuse"
 sleep 2
 touch "$FOLDER/stop"

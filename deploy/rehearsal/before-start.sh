@@ -5,5 +5,5 @@ openssl req -x509 -newkey rsa:2048 -nodes -days 9 -subj "/CN=$RECEIVER" \
 install -m 644 "$FOLDER/receiver.pem" /etc/ssl/receiver.pem
 echo DELIVERY_CA_BUNDLE=/etc/ssl/receiver.pem >> /etc/parceldesk/parceldesk.env
 echo "127.0.0.1 $HOST" >> /etc/hosts
-# Ten tries soon, so that what is refused for a moment does not wait for half an hour.
+# Short retry delays, so that a delivery that was refused does not wait for half an hour.
 echo DELIVERY_RETRY_SECONDS=2,2,2,2,2,2,2,2,2 >> /etc/parceldesk/parceldesk.env

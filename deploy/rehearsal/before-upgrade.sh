@@ -1,4 +1,4 @@
-# The restored host sends for a quarter of a minute: what it sends again is known to the receiver.
+# The restored host sends for 15 seconds; the receiver recognizes repeats by their X-Webhook-Id.
 runuser -u postgres -- psql -d parceldesk_restored \
     -c "SELECT count(*) AS under_way FROM deliveries_delivery WHERE finished_at IS NULL"
 cp "$FOLDER/received" "$FOLDER/before"
@@ -7,7 +7,7 @@ cp "$FOLDER/received" "$FOLDER/before"
 tail -n "+$(($(wc -l < "$FOLDER/before") + 1))" "$FOLDER/received" > "$FOLDER/again"
 echo "sent by the restored host: $(wc -l < "$FOLDER/again")," \
     "of these known by their X-Webhook-Id: $(sort -u "$FOLDER/again" | grep -cxFf "$FOLDER/before")"
-# The old host is back, with load, for what follows.
+# Start the old host again, with load, for the next sections.
 systemctl start parceldesk-worker
 rm "$FOLDER/stop"
 python3 "$FOLDER/load.py" call > "$FOLDER/second.txt" 2>&1 &

@@ -1,8 +1,8 @@
-"""Calls the service as a company and the platform do, without a pause, and receives what it sends.
+"""Load for a rehearsal: call the service as a company and the platform, and receive its webhooks.
 
-Started by `deploy/rehearse`. `load.py receive` notes the id of all that comes in FOLDER/received.
-`load.py call` sends lines of the feed and GETs through nginx until FOLDER/stop is there; then waits
-until each event has come, and says what it saw.
+Started by `deploy/rehearse`. `load.py receive` notes the id of each request in FOLDER/received.
+`load.py call` sends lines of the feed and GETs through nginx until FOLDER/stop exists; then waits
+until each event has arrived, and prints counts.
 """
 
 import json
@@ -20,7 +20,7 @@ from pathlib import Path
 RECEIVER, HOST, FOLDER = (os.environ[name] for name in ("RECEIVER", "HOST", "FOLDER"))
 STATUSES = ("Picked Up", "Shipped", "Out for Delivery", "Delivered")
 answers: Counter[str] = Counter()
-sent = 0
+event_count = 0
 
 
 class Receiver(BaseHTTPRequestHandler):
@@ -28,7 +28,7 @@ class Receiver(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
-        # Away for a moment, when the rehearsal wants deliveries to be under way.
+        # Refuse for a moment when the rehearsal needs deliveries in progress.
         refuses = Path(FOLDER, "refuse").exists()
         if not refuses:
             with open(f"{FOLDER}/received", "a") as file:
@@ -58,9 +58,9 @@ def call(path: str, token: str, body: bytes | None = None) -> bytes:
     context = ssl.create_default_context(cafile="/etc/parceldesk/tls/fullchain.pem")
     try:
         with urllib.request.urlopen(request, timeout=60, context=context) as answer:  # noqa: S310 - https, above
-            found: bytes = answer.read()
+            content: bytes = answer.read()
             answers[f"{request.get_method()} {path} {answer.status}"] += 1
-            return found
+            return content
     except urllib.error.HTTPError as error:
         answers[f"{request.get_method()} {path} {error.code}"] += 1
     except OSError as error:
@@ -69,8 +69,8 @@ def call(path: str, token: str, body: bytes | None = None) -> bytes:
 
 
 def feed() -> None:
-    """One update of each of ten shipments with each batch; what was not recorded is sent again."""
-    global sent
+    """Send batches with one update of each of ten shipments; retry until each is recorded."""
+    global event_count
     round_number = int(time.time())
     while not Path(FOLDER, "stop").exists():
         round_number += 1
@@ -86,7 +86,7 @@ def feed() -> None:
         body = "".join(f"{json.dumps(line)}\n" for line in lines).encode()
         while not (answer := call("/platform/feed", os.environ["PLATFORM_TOKEN"], body)):
             time.sleep(0.2)
-        sent += json.loads(answer)["events"]
+        event_count += json.loads(answer)["events"]
         time.sleep(0.1)
 
 
@@ -96,8 +96,8 @@ def look() -> None:
         time.sleep(0.02)
 
 
-def call_until_told() -> None:
-    already = Counter(Path(FOLDER, "received").read_text().split())
+def call_until_received() -> None:
+    earlier = Counter(Path(FOLDER, "received").read_text().split())
     threads = [threading.Thread(target=each) for each in (feed, look)]
     for thread in threads:
         thread.start()
@@ -105,14 +105,14 @@ def call_until_told() -> None:
         thread.join()
     deadline = time.monotonic() + 120
     received: Counter[str] = Counter()
-    while len(received) < sent and time.monotonic() < deadline:
+    while len(received) < event_count and time.monotonic() < deadline:
         time.sleep(0.5)
-        received = Counter(Path(FOLDER, "received").read_text().split()) - already
+        received = Counter(Path(FOLDER, "received").read_text().split()) - earlier
     for answer, times in sorted(answers.items()):
         print(f"{times:6}  {answer}")
     repeats = sum(received.values()) - len(received)
-    lost = sent - len(received)
-    print(f"events {sent}, received {len(received)}, lost {lost}, repeats {repeats}")
+    lost = event_count - len(received)
+    print(f"events {event_count}, received {len(received)}, lost {lost}, repeats {repeats}")
 
 
-{"receive": receive, "call": call_until_told}[sys.argv[1]]()
+{"receive": receive, "call": call_until_received}[sys.argv[1]]()

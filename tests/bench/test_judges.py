@@ -12,7 +12,7 @@ from tools.bench.pace import Pace
 from tools.bench.scenarios import latency
 from tools.bench.scenarios.idle import Idle
 from tools.bench.scenarios.lanes import Size, finite_ms
-from tools.bench.scenarios.neighbours import Beside
+from tools.bench.scenarios.neighbours import NeighbourResult
 from tools.bench.small_receivers import Spared
 
 
@@ -34,7 +34,7 @@ def healthy(ms: float, late: int = 0) -> Healthy:
     ],
 )
 def test_neighbours(alone: Healthy, beside: Healthy, holds: bool) -> None:
-    judged = Beside("slow", "slow ones", alone, beside)
+    judged = NeighbourResult("slow", "slow ones", alone, beside)
 
     assert judged.holds == holds
     assert judged.row()["ok"] == holds

@@ -96,9 +96,9 @@ def test_a_later_answer_does_not_hold_up_others(receiver: Receiver, ask: Ask) ->
     first, later, never = sorted(receiver.arrivals(), key=lambda each: each.answered_at or math.inf)
     assert (first.path, later.path, never.path) == ("/in", "/slow/0.2", "/silent")
     assert later.answered_at - later.at >= 0.2
-    assert (receiver.count(), receiver.held()) == (2, 1)
+    assert (receiver.count(), receiver.pending()) == (2, 1)
     silent.close()
-    until(lambda: receiver.held() == 0, "the silent connection was not missed")
+    until(lambda: receiver.pending() == 0, "the silent connection was not missed")
 
 
 def test_who_has_given_up_is_not_answered(receiver: Receiver, ask: Ask) -> None:
@@ -110,7 +110,7 @@ def test_who_has_given_up_is_not_answered(receiver: Receiver, ask: Ask) -> None:
 
 def test_answers_to_what_was_cleared_are_not_counted(receiver: Receiver, ask: Ask) -> None:
     slow = ask("/slow/0.2")
-    until(lambda: receiver.held() == 1, "the request did not arrive")
+    until(lambda: receiver.pending() == 1, "the request did not arrive")
 
     receiver.clear()
     slow.getresponse()

@@ -10,7 +10,7 @@ from tools.bench import hour_picture, pictures, results
 from tools.bench.books import Books
 from tools.bench.measure import in_ms
 from tools.bench.outcome import Outcome
-from tools.bench.results import Kept
+from tools.bench.results import Result
 
 CPU = {"worker": 0.04, "postgres": 0.05, "broker": 0.0}
 PEER = {"size": 1000, "deliveries_per_s": 120.0, "cpu_s_per_1000": CPU, "ratio": 75.0}
@@ -42,7 +42,7 @@ def test_what_is_kept_has_its_picture(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(results, "FOLDER", tmp_path)
     monkeypatch.setattr(results, "PICTURES", tmp_path)
 
-    results.keep("drain", Kept("tools/bench/drain --size 20000", MACHINE, DRAIN))
+    results.keep("drain", Result("tools/bench/drain --size 20000", MACHINE, DRAIN))
 
     assert json.loads((tmp_path / "drain.json").read_text())["figures"] == DRAIN
     assert (tmp_path / "throughput.svg").read_text() == pictures.throughput(DRAIN)

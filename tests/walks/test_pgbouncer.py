@@ -103,7 +103,7 @@ def test_everything_works_behind_pgbouncer(
 
     with ThreadPoolExecutor(THREADS + 1) as pool:
         # Each batch of lines is a transaction, on whatever connection is free.
-        fed = pool.submit(service.manage, "ingest", "-", given=feed.text())
+        fed = pool.submit(service.manage, "ingest", "-", stdin=feed.text())
         list(pool.map(open_tickets, [fed] * THREADS))
     assert fed.result()
     scenarios.until(scenarios.settled(receiver, feed.updates), 60)

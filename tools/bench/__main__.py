@@ -1,4 +1,4 @@
-"""A bench inside `.venv`: a folder for the servers, Django made ready, then the scenario."""
+"""Entry point of a bench inside `.venv`: make a folder for the servers, set up Django, run."""
 
 import importlib
 import os
@@ -18,13 +18,13 @@ def main(name: str, arguments: list[str]) -> int:
     place = throwaway_place(PREFIX)
     try:
         os.environ.update(on_own_servers(place))
-        # No process starts without the authorities that it is told to trust.
+        # Processes refuse to start if DELIVERY_CA_BUNDLE does not exist.
         trustme.CA().cert_pem.write_to_path(os.environ["DELIVERY_CA_BUNDLE"])
         django.setup()
-        # Models can be imported from here on and not before.
+        # Models can be imported only after setup.
         return importlib.import_module("tools.bench.running").main(name, arguments, place)
     finally:
-        # Also what is left when the other half of us was killed.
+        # The worker half of this process may have been killed before its own cleanup.
         for folder in (place.files, place.sockets):
             shutil.rmtree(folder, ignore_errors=True)
 

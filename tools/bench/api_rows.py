@@ -1,4 +1,4 @@
-"""A company to ask about: shipments to open tickets of, tickets to read, agents, webhooks."""
+"""Rows for the API bench: a company with shipments, tickets, agents and webhooks."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ from webhooks.event_types import registry
 AGENTS, TICKETS, WEBHOOKS = 8, 40, 5
 READ = ("tickets_ticket", "shipments_shipment", "tickets_agent", "tickets_loadchange", "auth_user")
 LOST = 4
-# News of tickets, where they are published.
+# Event type of ticket news, which a version need not have.
 NEWS_OF_TICKETS = "ticket.updated"
 
 
@@ -34,7 +34,7 @@ class World(NamedTuple):
     first_shipment: int
 
     def ticket(self, number: int) -> dict[str, Any]:
-        """The body of a ticket about a shipment of its own."""
+        """Build the body of a ticket about a shipment of its own."""
         return {
             "type_id": LOST,
             "shipment_id": self.first_shipment + number,
@@ -43,13 +43,13 @@ class World(NamedTuple):
         }
 
     def opened(self) -> int:
-        """How many shipments have been used up."""
+        """Return the number of shipments that have a ticket."""
         last = Ticket.objects.order_by("-shipment_id").values_list("shipment_id", flat=True).first()
         return (last or self.first_shipment) - self.first_shipment
 
 
 def make_world(*, shipments: int) -> World:
-    """With so many shipments of which there is no ticket yet."""
+    """Create the company and its rows, with N `shipments` that have no ticket yet."""
     company = Company.objects.create(name="Acme")
     first = TICKETS + 1
     with connection.schema_editor() as editor:
@@ -76,7 +76,7 @@ def make_world(*, shipments: int) -> World:
 
 
 def hear_of_tickets(company: Company) -> bool:
-    """Register for the news of tickets; False where there are none."""
+    """Register for news of tickets; return False if there is no such event type."""
     types = [each.id for each in registry if each.name == NEWS_OF_TICKETS]
     register(company, types)
     return bool(types)
@@ -95,12 +95,12 @@ def register(company: Company, types: Sequence[int]) -> None:
             company,
             type_id=type_id,
             url=f"https://hooks.example.com/{number}",
-            auth_token="delivery-token",  # noqa: S106 - of nobody
+            auth_token="delivery-token",  # noqa: S106 - a dummy
         )
 
 
 def read_ticket(company: Company, number: int) -> Ticket:
-    """With two documents, two comments and what follows from opening it."""
+    """Create a ticket with two documents and two comments."""
     ticket = open_ticket(company, Actor(By.COMPANY), type_id=LOST, shipment_id=number)
     now = timezone.now()
     Document.objects.bulk_create(

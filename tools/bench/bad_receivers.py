@@ -1,4 +1,4 @@
-"""Bad neighbours: webhooks whose receivers hold up who sends to them, with deliveries waiting."""
+"""Bad neighbours: webhooks whose receivers hold up the sender, with deliveries waiting."""
 
 import socket
 from collections.abc import Callable
@@ -20,9 +20,9 @@ NAMELESS = "nameless"
 
 @dataclass(frozen=True)
 class Kind:
-    """So many webhooks, shared out among companies, with so many deliveries waiting in all.
+    """Number of webhooks, companies that share them, and total of waiting deliveries.
 
-    `hosts` is the second part of their addresses, 127.HOSTS.x.y: each webhook has one of its own.
+    `hosts` is the second byte of their addresses, 127.HOSTS.x.y: each webhook has its own.
     """
 
     about: str
@@ -31,7 +31,7 @@ class Kind:
     webhooks: int
     waiting: int
     companies: int
-    # Each has answered one request before it falls silent.
+    # Each receiver answers one request before it falls silent.
     falls: bool = False
 
     @property
@@ -40,7 +40,7 @@ class Kind:
         return f"{self.webhooks:,} webhooks{one} {self.about}, {self.waiting:,} waiting"
 
     def scaled(self, by: float) -> "Kind":
-        """Fewer of all that is counted, at least one of each."""
+        """Scale all counts down, to at least one each."""
 
         def less(count: int) -> int:
             return max(1, round(count * by))
@@ -54,11 +54,11 @@ class Kind:
 
 
 class BadReceivers:
-    """`with BadReceivers(rig) as receivers:`; where the neighbours' receivers are."""
+    """Receivers of the neighbours: `with BadReceivers(rig) as receivers:`."""
 
     def __init__(self, rig: Rig) -> None:
         self.receiver = Receiver(rig.folder, listen=EVERYWHERE)
-        # A port that is ours and that nobody listens on: connections to it are refused.
+        # A bound port without a listener: connections to it are refused.
         self.closed = socket.socket()
         self.closed.bind(("0.0.0.0", 0))  # noqa: S104 - it accepts nothing
 
@@ -81,7 +81,7 @@ class BadReceivers:
         return self.receiver.url(f"slow/{SLOW_SECONDS}/{number}", host)
 
     def broken(self, host: str, number: int) -> str:
-        """One in three refuses the connection, resets it, or redirects."""
+        """Return a URL; by turns, connections are refused, reset, or redirected."""
         if number % 3 == 0:
             return f"http://{host}:{self.closed.getsockname()[1]}/{number}"
         return self.receiver.url(f"{('reset', 'redirect')[number % 3 - 1]}/{number}", host)
@@ -139,7 +139,7 @@ KINDS = {
 
 
 class Neighbours:
-    """The webhooks of one kind."""
+    """Webhooks of one kind."""
 
     def __init__(self, receivers: BadReceivers, kind: Kind) -> None:
         say(f"making {kind.webhooks} webhooks")
@@ -149,14 +149,14 @@ class Neighbours:
         self.webhooks: list[Webhook] = load.webhooks(urls, kind.companies)
         self.company_ids = list(dict.fromkeys(each.company_id for each in self.webhooks))
         self.ids = [webhook.pk for webhook in self.webhooks]
-        self.made = 0
+        self.published = 0
         if kind.falls:
             self.greet()
 
     def greet(self) -> None:
-        """Have each answer once; then they fall silent."""
+        """Let each receiver answer once, then fall silent."""
         with transaction.atomic():
-            self.made += load.publish(self.company_ids, len(self.company_ids))
+            self.published += load.publish(self.company_ids, len(self.company_ids))
         draining.ring()
         until(
             lambda: not draining.waiting(self.ids), "the neighbours' first deliveries were not made"
@@ -164,25 +164,26 @@ class Neighbours:
         self.receivers.receiver.fall()
 
     def publish(self) -> None:
-        """Publish what waits, in the transaction of the caller.
+        """Publish the waiting deliveries in the caller's transaction.
 
         An event of a company is a delivery for each of its webhooks.
         """
         of_one = len(self.webhooks) // len(self.company_ids)
-        self.made += load.publish(self.company_ids, max(1, self.kind.waiting // of_one))
+        self.published += load.publish(self.company_ids, max(1, self.kind.waiting // of_one))
 
     def top_up(self) -> None:
-        """Publish as many as have ended, so that as many wait as at first."""
+        """Publish until as many deliveries wait as at first."""
         waiting = Delivery.objects.open().filter(webhook_id__in=self.ids).count()
         of_one = len(self.webhooks) // len(self.company_ids)
-        self.made += load.publish(self.company_ids, max(0, self.kind.waiting - waiting) // of_one)
+        missing = max(0, self.kind.waiting - waiting)
+        self.published += load.publish(self.company_ids, missing // of_one)
 
     def troubles(self) -> list[str]:
-        """What the books say of them: none of their deliveries may be lost."""
+        """Report lost deliveries of these webhooks; none may be."""
         there = Delivery.objects.filter(webhook_id__in=self.ids).count()
-        if there == self.made:
+        if there == self.published:
             return []
-        return [f"{self.kind.words}: {self.made} deliveries were published, {there} are there"]
+        return [f"{self.kind.words}: {self.published} deliveries were published, {there} are there"]
 
 
 def host(kind: Kind, number: int) -> str:

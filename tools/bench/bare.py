@@ -1,7 +1,6 @@
-"""What libcurl alone costs on this machine: the same POSTs, without queue, database or signature.
+"""Baseline of libcurl alone: the same POSTs, without queue, database or signature.
 
-Run as a program of its own, so that nothing else is counted: `python -m tools.bench.bare URL
-COUNT`.
+Runs as a separate process, so that nothing else is counted: `python -m tools.bench.bare URL COUNT`
 """
 
 import json
@@ -21,10 +20,10 @@ HEADERS = ["Content-Type: application/json", "User-Agent: bare", "Expect:"]
 
 
 def measure(url: str, count: int) -> dict[str, float]:
-    """Requests a second, and CPU seconds for a thousand of them."""
+    """Measure requests a second, and CPU seconds per thousand."""
     command = [sys.executable, "-m", "tools.bench.bare", url, str(count)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return json.loads(process.stdout)
 
 
 def main(url: str, count: int) -> None:
@@ -47,13 +46,13 @@ def used() -> float:
 def send(url: str, count: int) -> None:
     multi = pycurl.CurlMulti()
     idle = [handle(url) for _ in range(CONCURRENCY)]
-    left = count
-    while left or len(idle) < CONCURRENCY:
-        while left and idle:
+    remaining = count
+    while remaining or len(idle) < CONCURRENCY:
+        while remaining and idle:
             easy = idle.pop()
             easy.setopt(pycurl.HTTPHEADER, [*HEADERS, f"X-Webhook-Id: {uuid4()}"])
             multi.add_handle(easy)
-            left -= 1
+            remaining -= 1
         multi.perform()
         ended = finished(multi)
         if not ended:
@@ -62,7 +61,7 @@ def send(url: str, count: int) -> None:
 
 
 def finished(multi: pycurl.CurlMulti) -> list[pycurl.Curl]:
-    """Raises ConnectionError."""
+    """Return the handles of finished requests. Raises ConnectionError if one failed."""
     ended: list[pycurl.Curl] = []
     more = 1
     while more:

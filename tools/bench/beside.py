@@ -1,4 +1,4 @@
-"""Companies that go on while something is done to the database, and how long they wait for it."""
+"""Load that runs in threads while a scenario works on the database, and its waiting times."""
 
 import time
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from tools.bench.steady import first_arrivals
 from webhooks.models import Webhook
 
 LOOK_EVERY_SECONDS = 0.01
-# In which connections begin; what is due in it is not timed.
+# Connections open in this time; events due in it are not timed.
 WARM_UP_SECONDS = 1.0
 WAITING_FOR_LOCKS = """
 SELECT extract(epoch FROM max(clock_timestamp() - waitstart)) FROM pg_locks WHERE NOT granted
@@ -23,7 +23,7 @@ SELECT extract(epoch FROM max(clock_timestamp() - waitstart)) FROM pg_locks WHER
 
 
 class InThread:
-    """`with` runs `step` in a thread, on a connection of its own, at every turn until the end."""
+    """Context manager that repeats `step` in a thread with its own database connection."""
 
     def __init__(self) -> None:
         self.ended = Event()
@@ -31,7 +31,7 @@ class InThread:
         self.troubles: list[str] = []
 
     def step(self) -> None:
-        """Do it once, and wait until it is time again."""
+        """Run one step, then wait until the next is due."""
         raise NotImplementedError
 
     def work(self) -> None:
@@ -53,7 +53,7 @@ class InThread:
 
 
 class LockWatcher(InThread):
-    """Finds out for how long anybody has waited for a lock; `longest` is in seconds."""
+    """Watcher of lock waits; `longest` is in seconds."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -68,9 +68,9 @@ class LockWatcher(InThread):
 
 
 class Steadily(InThread):
-    """Publishes to the webhooks in turn at a rate, from `number` on, each event in a commit.
+    """Publisher at a steady rate, to the webhooks in turn, from `number` on, one event per commit.
 
-    Time counts from when an event was due, also where the one before it came late.
+    Time counts from an event's due time, even if the previous event was late.
     """
 
     def __init__(self, webhooks: Sequence[Webhook], rate: float, number: int) -> None:
@@ -94,7 +94,7 @@ class Steadily(InThread):
         self.due += self.every
 
     def times(self, receiver: Receiver) -> dict[str, dict[str, float]]:
-        """Milliseconds to the commit of each, and from there to its receiver."""
+        """Return milliseconds to the commit of each event, and from there to its receiver."""
         arrived = first_arrivals(receiver.arrivals())
         warm = list(self.committed.items())[self.early :]
         there = [max(0.0, arrived[each] - at) for each, at in warm if each in arrived]

@@ -1,4 +1,4 @@
-"""The bytes that everybody here sends, the peers too. No Django."""
+"""Request bodies that all senders use, the peers included. No Django."""
 
 import json
 
@@ -6,7 +6,7 @@ BODY_BYTES = 400
 
 
 def body(number: int) -> bytes:
-    """A tracking event of BODY_BYTES that carries its number as the location."""
+    """Build a tracking event of BODY_BYTES that carries its number as the location."""
     return padded(number, BODY_BYTES - len(padded(number, 0)))
 
 
@@ -22,5 +22,5 @@ def padded(number: int, by: int) -> bytes:
 
 
 def number(body: str | bytes) -> int:
-    """The number that `body` has put in."""
+    """Return the number of an event that `body` has built."""
     return int(json.loads(body)["data"]["location"])

@@ -1,7 +1,7 @@
-"""The ledger: what was published must have been delivered, or wait, or be given up.
+"""Ledger: every published event must be delivered, waiting or given up.
 
-And the receiver must have got what the database calls delivered. A run whose books do not balance
-is void: it has measured something else.
+The receiver must also have got what the database calls delivered. A run whose books do not
+balance is void: it has measured something else.
 """
 
 from collections.abc import Collection, Iterable
@@ -19,7 +19,7 @@ SELECT state, count(*) FROM deliveries_delivery WHERE webhook_id = ANY(%s) GROUP
 
 @dataclass(frozen=True)
 class Books:
-    """`received` counts what the receiver got and answered, repeats left out."""
+    """Counts of deliveries. `received` are those that the receiver answered, without repeats."""
 
     published: int
     delivered: int
@@ -33,7 +33,7 @@ class Books:
         return self.published - self.delivered - self.waiting - self.given_up
 
     def troubles(self) -> list[str]:
-        """Why the books do not balance, in words; nothing when they do."""
+        """Explain why the books do not balance; empty if they do."""
         troubles = []
         if self.lost:
             troubles.append(
@@ -55,7 +55,7 @@ def balance(published: int, webhook_ids: Collection[int], arrivals: Iterable[Arr
 
 
 def of_counts(published: int, webhook_ids: Collection[int], received: int, repeats: int) -> Books:
-    """The books of a receiver that has counted by itself."""
+    """Balance the books of a receiver that has counted its requests itself."""
     with connection.cursor() as cursor:
         cursor.execute(COUNT, [list(webhook_ids)])
         states = dict(cursor.fetchall())

@@ -1,4 +1,4 @@
-"""Clients of the API: each keeps one connection and sends one request after the other."""
+"""Clients of the API: each keeps one connection and sends its requests one by one."""
 
 import json
 import socket
@@ -11,7 +11,7 @@ PATIENCE_SECONDS = 30.0
 
 
 class Question(NamedTuple):
-    """A request; the body is made from a number that is another each time."""
+    """Request; the body is built from a number that differs each time."""
 
     method: str
     path: str
@@ -19,7 +19,7 @@ class Question(NamedTuple):
 
 
 class Caller:
-    """One client on a kept connection. It costs little beside what it asks for."""
+    """Client on a persistent connection, cheap compared with the requests it sends."""
 
     def __init__(self, port: int, token: str) -> None:
         self.head = f"Host: 127.0.0.1\r\nAuthorization: Bearer {token}\r\n"
@@ -33,7 +33,7 @@ class Caller:
         self.sock.close()
 
     def ask(self, question: Question, number: int) -> bytes:
-        """The answer's body. Raises RuntimeError when it is no success."""
+        """Send a request and return the response body. Raises RuntimeError unless it is 2xx."""
         body = b"" if question.body is None else json.dumps(question.body(number)).encode()
         about = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n" if body else ""
         line = f"{question.method} {question.path} HTTP/1.1\r\n{self.head}{about}\r\n"
@@ -61,25 +61,25 @@ class Caller:
 
 
 class Storm(NamedTuple):
-    """What so many clients got, who all asked as quickly as they were answered."""
+    """Response times of several clients that send without a pause."""
 
     seconds: list[float]
     lasted: float
 
 
 def storm(port: int, token: str, question: Question, numbers: list[range]) -> Storm:
-    """A client for each of `numbers`, which it asks for in turn."""
+    """Run a client for each of `numbers`, which sends a request for each of them."""
 
     def ask_all(mine: range) -> list[float]:
-        seconds = []
+        times = []
         with Caller(port, token) as caller:
             for number in mine:
                 began = time.perf_counter()
                 caller.ask(question, number)
-                seconds.append(time.perf_counter() - began)
-        return seconds
+                times.append(time.perf_counter() - began)
+        return times
 
     started = time.monotonic()
     with ThreadPoolExecutor(len(numbers)) as pool:
-        found = [each for seconds in pool.map(ask_all, numbers) for each in seconds]
-    return Storm(found, time.monotonic() - started)
+        times = [each for times in pool.map(ask_all, numbers) for each in times]
+    return Storm(times, time.monotonic() - started)

@@ -10,22 +10,22 @@ TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 def parent(pid: int) -> int:
-    """Raises FileNotFoundError when there is no such process."""
+    """Return a process's parent. Raises FileNotFoundError if there is no such process."""
     return stat(Path(f"/proc/{pid}/stat"))[0]
 
 
 def stat(path: Path) -> tuple[int, int]:
-    """The parent, and the ticks used by the process and by its children that have ended."""
+    """Return the parent, and the ticks of the process and of its children that have ended."""
     # The second field is the program's name in brackets and may hold anything.
     fields = path.read_text(errors="replace").rpartition(")")[2].split()
     return int(fields[1]), sum(int(ticks) for ticks in fields[11:15])
 
 
 def of_trees(roots: Mapping[str, int]) -> dict[str, float]:
-    """Seconds used so far by each process and all below it, the dead among them included.
+    """Return seconds used so far by each process and its descendants, also those that ended.
 
-    By descent and not by process group, because each of PostgreSQL's processes has its own. A
-    process that is not there (a server on another machine) has used nothing.
+    It follows descent and not process groups, because each of PostgreSQL's processes has its own.
+    A process that does not exist (a server on another machine) has used 0.
     """
     ticks, children = processes()
 
@@ -37,7 +37,7 @@ def of_trees(roots: Mapping[str, int]) -> dict[str, float]:
 
 
 def tree(root: int) -> list[int]:
-    """The process and all below it, by id; nothing when it is not there."""
+    """Return ids of the process and its descendants; empty if it does not exist."""
     ticks, children = processes()
 
     def below(pid: int) -> list[int]:
@@ -47,22 +47,22 @@ def tree(root: int) -> list[int]:
 
 
 def processes() -> tuple[dict[int, int], defaultdict[int, list[int]]]:
-    """Ticks used by each process of the machine, and its children."""
+    """Return ticks of each process of the machine, and its children."""
     ticks: dict[int, int] = {}
     children: defaultdict[int, list[int]] = defaultdict(list)
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
-            above, used = stat(path)
+            parent_pid, used = stat(path)
         except (FileNotFoundError, ProcessLookupError):
             continue
         pid = int(path.parent.name)
         ticks[pid] = used
-        children[above].append(pid)
+        children[parent_pid].append(pid)
     return ticks, children
 
 
 class Meter:
-    """What each of some trees uses between `start` and `read`."""
+    """Meter of the time that process trees use between `start` and `read`."""
 
     def __init__(self, roots: Mapping[str, int]) -> None:
         self.roots = roots
@@ -73,7 +73,7 @@ class Meter:
         self.started = monotonic()
 
     def read(self) -> tuple[dict[str, float], float]:
-        """Seconds of the processor by name, and seconds of the clock."""
+        """Return CPU seconds by name, and wall-clock seconds."""
         now = of_trees(self.roots)
         used = {name: round(now[name] - self.before[name], 2) for name in self.roots}
         return used, monotonic() - self.started

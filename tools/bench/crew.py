@@ -1,4 +1,4 @@
-"""Two workers, of which any may be killed or restarted while others are measured."""
+"""Two workers, either of which may be killed or restarted during a measurement."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -16,28 +16,28 @@ WORKERS = ("worker-0", "worker-1")
 
 
 class Crew:
-    """`with crew(rig) as all_of_them:`; `through` is what a worker is started by."""
+    """Pair of workers, started by the command `through`: `with crew(rig) as all_of_them:`."""
 
     def __init__(self, rig: Rig, through: Sequence[str]) -> None:
         self.rig, self.through = rig, through
-        # Processor time of each worker by process id; those that have ended stay in the sum.
+        # CPU seconds of each worker by process id; ended ones stay in the sum.
         self.seconds: dict[int, float] = {}
 
     def start(self, name: str) -> None:
         self.rig.service.start("worker", name, self.through)
 
     def settle(self) -> None:
-        """Wait until each worker has an engine loop, and as many as the others."""
+        """Wait until engine loops are spread evenly over the workers."""
         until(lambda: are_even(len(WORKERS), settings.DELIVERY_LOOPS), "not all loops came up")
 
     def kill(self, name: str) -> None:
-        """SIGKILL for the worker and all that it has forked; it is started again at once."""
+        """Kill a worker and its children with SIGKILL, and start it again at once."""
         self.used()
         self.rig.service.kill(name)
         self.start(name)
 
     def deploy(self) -> None:
-        """Restart them one by one, each when the other is at work."""
+        """Restart the workers one by one, each while the other works."""
         for name in WORKERS:
             self.settle()
             self.used()
@@ -46,9 +46,9 @@ class Crew:
         self.settle()
 
     def used(self) -> float:
-        """Seconds of the processor that workers have used so far.
+        """Return CPU seconds that workers have used so far.
 
-        What one uses between this and its end is not in it.
+        A worker's use between the last call and its end is missing.
         """
         pids = self.pids()
         for pid, used in cpu.of_trees({str(pid): pid for pid in pids}).items():
@@ -66,19 +66,19 @@ class Crew:
 @contextmanager
 def crew(rig: Rig, through: Sequence[str] = ()) -> Iterator[Crew]:
     say("starting two workers")
-    made = Crew(rig, through)
+    workers = Crew(rig, through)
     for name in WORKERS:
-        made.start(name)
+        workers.start(name)
     try:
-        made.settle()
-        yield made
+        workers.settle()
+        yield workers
     finally:
         for name in list(rig.service.processes):
             rig.end(name)
 
 
 def are_even(workers: int, loops: int) -> bool:
-    """Return whether workers have loops, and none has two more than another."""
+    """Return True if all workers have loops, and their counts differ by at most one."""
     running = Loop.objects.filter(lost=False, lease_until__gt=timezone.now())
     teams = Counter(running.values_list("worker", flat=True))
     fewest = min(teams.values()) if len(teams) == min(workers, loops) else 0

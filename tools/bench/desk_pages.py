@@ -1,4 +1,4 @@
-"""The pages that the desk is measured by, and who asks for each."""
+"""Pages that the desk bench measures, and the user of each."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -21,16 +21,16 @@ LIST = "admin:tickets_ticket_changelist"
 
 
 class Page(NamedTuple):
-    """`counted`: without what is kept of it for a minute."""
+    """Page to measure; `uncached` clears its counts, which are cached for a minute."""
 
     name: str
     address: str
     user: User
-    counted: bool = False
+    uncached: bool = False
 
 
 def pages(size: int) -> list[Page]:
-    """Of a desk with so many tickets."""
+    """Return the pages of a desk with `size` tickets."""
     lead = User.objects.get(username="agent007")
     lead.groups.add(agents.group("lead"))
     operator = User.objects.create_superuser("operator")
@@ -45,9 +45,9 @@ def pages(size: int) -> list[Page]:
         *(Page(name, f"{address}?{urlencode(query)}", lead) for name, query in lists.items()),
         *(Page(name, where, lead) for name, where in single(size)),
         *(Page(name, where, lead) for name, where in around()),
-        *(Page(name, where, lead, counted=True) for name, where in figures()),
+        *(Page(name, where, lead, uncached=True) for name, where in figures()),
         *(Page(name, where, lead) for name, where in reports()),
-        *(Page(f"{name}, not kept", where, lead, counted=True) for name, where in reports()),
+        *(Page(f"{name}, not kept", where, lead, uncached=True) for name, where in reports()),
         *(Page(name, where, operator) for name, where in tables()),
     ]
 
@@ -132,7 +132,7 @@ def single(size: int) -> Iterator[tuple[str, str]]:
 
 
 def around() -> Iterator[tuple[str, str]]:
-    """What stands around the tickets."""
+    """Yield pages around the tickets."""
     yield "company", reverse("admin:companies_company_change", args=[17])
     palette = reverse("desk_palette")
     for name, words in (("a name", "comp"), ("a command", "reports"), ("nothing yet", "")):
@@ -161,10 +161,10 @@ def tables() -> Iterator[tuple[str, str]]:
 
 
 def figures() -> Iterator[tuple[str, str]]:
-    """The lead's front page, and what is behind it."""
+    """Yield the lead's front page and the pages it leads to."""
     front = reverse("admin:index")
     agent = Agent.objects.get(user__username="agent007").pk
-    asked = {
+    filters = {
         "all": {},
         "a type": {"type": 4},
         "an agent": {"agent": agent},
@@ -173,16 +173,16 @@ def figures() -> Iterator[tuple[str, str]]:
         "type, carrier and agent": {"type": 4, "carrier": "tardy", "agent": agent},
     }
     for days in SPANS:
-        for name, narrowed in asked.items():
+        for name, query in filters.items():
             yield (
                 f"figures, {days} days, {name}",
-                f"{front}?{urlencode({'days': days, **narrowed})}",
+                f"{front}?{urlencode({'days': days, **query})}",
             )
     yield "fairness, 28 days", f"{reverse('desk_fairness')}?days=28"
 
 
 def reports() -> Iterator[tuple[str, str]]:
-    """Of the periods that the page offers; those are counted ahead."""
+    """Yield reports of the periods that the page offers, which are precomputed."""
     today = timezone.localdate()
     for days in (7, 30, 90):
         span = {"from": today - timedelta(days=days - 1), "to": today}

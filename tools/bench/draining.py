@@ -1,4 +1,4 @@
-"""One backlog, from the commit that makes it to the last request that brings it away."""
+"""Delivery of one backlog, from the commit that creates it to the last request."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ CPU_HEADINGS = [f"{name} CPU s/1000" for name in ("worker", "postgres", "broker"
 
 @dataclass(frozen=True)
 class Drained:
-    """`cpu_s_per_1000` is processor time by process tree, for a thousand deliveries."""
+    """Result of a drain. `cpu_s_per_1000` is CPU time per thousand deliveries, by process tree."""
 
     size: int
     deliveries_per_s: float
@@ -40,7 +40,7 @@ class Drained:
 
 
 def drain(rig: Rig, receiver: Receiver, webhooks: list[Webhook], size: int) -> Drained:
-    """Let the worker, which runs already, deliver `size` events that appear all at once."""
+    """Let the running worker deliver `size` events that appear all at once."""
     receiver.clear()
     with transaction.atomic():
         published = load.publish([webhook.company_id for webhook in webhooks], size)
@@ -62,7 +62,7 @@ def drain(rig: Rig, receiver: Receiver, webhooks: list[Webhook], size: int) -> D
 
 
 def ring() -> None:
-    """The commit has rung once; the other loops would be rung by further commits."""
+    """Wake the other loops, as further commits would: the one commit has rung once."""
     for _ in range(settings.DELIVERY_LOOPS - 1):
         current_app.send_task("deliveries.tasks.deliver", expires=10)
 
@@ -72,7 +72,7 @@ def waiting(webhook_ids: Collection[int]) -> bool:
 
 
 def retire(webhooks: list[Webhook]) -> None:
-    """Delete them, so that what waits for them does not disturb what is measured next."""
+    """Delete webhooks, so that their waiting deliveries do not disturb the next measurement."""
     say("cancelling what still waits")
     with transaction.atomic():
         for webhook in webhooks:
@@ -82,7 +82,7 @@ def retire(webhooks: list[Webhook]) -> None:
 
 
 def rate(arrivals: list[Arrival]) -> float:
-    """Requests a second from the first to the last."""
+    """Return requests a second from the first to the last."""
     times = [arrival.at for arrival in arrivals]
     return round((len(times) - 1) / (max(times) - min(times)), 1)
 

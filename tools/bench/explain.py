@@ -1,4 +1,4 @@
-"""How PostgreSQL goes about a statement, without leaving a trace."""
+"""Execution plans of statements."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from deliveries import statements
 
 
 def plan(statement: str, values: dict[str, Any] | None) -> str:
-    """The plan as it was carried out, with what it read; changes are rolled back."""
+    """Return the EXPLAIN ANALYZE output of a statement, and roll back its changes."""
     with transaction.atomic():
         with statements.cursor() as cursor:
             cursor.execute("SET LOCAL statement_timeout = 0")

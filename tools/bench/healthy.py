@@ -1,7 +1,7 @@
-"""A healthy company: a steady rate of events, and how long each takes from commit to receiver.
+"""Healthy company: a steady rate of events, and their latency from commit to receiver.
 
-Unlike tools/bench/steady.py it does not wait for all of them: what has not come after a while
-counts as taking for ever. The books are balanced at the end, when all have come.
+Unlike tools/bench/steady.py it does not wait for all of them: an event that has not arrived after
+a while has infinite latency. The books are balanced at the end, when all have arrived.
 """
 
 import json
@@ -18,15 +18,13 @@ from tools.bench.receiver import Arrival, Receiver
 from tools.bench.rig import Rig
 from tools.bench.steady import Load
 
-# After the last event was published.
+# Counted from the commit of the last event.
 PATIENCE_SECONDS = 20.0
 
 
 @dataclass(frozen=True)
 class Healthy:
-    """Seconds from commit to receiver of each event that was timed; infinite for those that did
-    not come within PATIENCE_SECONDS.
-    """
+    """Seconds from commit to receiver of each timed event; infinite after PATIENCE_SECONDS."""
 
     seconds: list[float]
     late: float
@@ -36,7 +34,7 @@ class Healthy:
         return sum(each < math.inf for each in self.seconds)
 
     def ms(self, percent: float) -> float | None:
-        """The percentile in milliseconds; None when it is infinite."""
+        """Return the percentile in milliseconds; None if it is infinite."""
         value = percentile(self.seconds, percent)
         return None if value == math.inf else round(1000 * value, 1)
 
@@ -51,17 +49,17 @@ class Healthy:
 
 
 class HealthyCompany:
-    """A company of its own for each URL; they get events in turn and are called one here."""
+    """Group of companies, one for each URL, which get events in turn."""
 
-    def __init__(self, rig: Rig, receiver: Receiver, urls: Sequence[str], asked: Load) -> None:
-        self.rig, self.receiver, self.load = rig, receiver, asked
+    def __init__(self, rig: Rig, receiver: Receiver, urls: Sequence[str], load_plan: Load) -> None:
+        self.rig, self.receiver, self.load = rig, receiver, load_plan
         self.webhooks = load.webhooks(urls)
         self.ids = [webhook.pk for webhook in self.webhooks]
         self.published = 0
         self.arrivals: list[Arrival] = []
 
     def measure(self, meanwhile: Callable[[], None] = lambda: None) -> Healthy:
-        """Publish the load; `meanwhile` is called once, just before the first event."""
+        """Publish the load; call `meanwhile` once, just before the first event."""
         self.receiver.clear()
         count = self.load.count
         with steady.publishers(self.rig, self.load.publishers) as processes:
@@ -76,16 +74,16 @@ class HealthyCompany:
         timed = [row for row in published if row[0] >= self.load.early]
         self.published += len(published)
         return Healthy(
-            # The row can be on its way before its publisher looks at the clock.
+            # An event can arrive before its publisher has read the clock.
             seconds=[max(0.0, arrived.get(event, math.inf) - commit) for event, _, commit in timed],
             late=max(commit - due for _, due, commit in timed),
         )
 
     def settle(self) -> None:
-        """Wait for what is still on its way, and keep it for the books."""
+        """Wait for events in flight, and keep their arrivals for the books."""
         until(lambda: not draining.waiting(self.ids), "a healthy company's events did not come")
         self.arrivals += self.receiver.arrivals()
 
     def books(self) -> Books:
-        """Of all that was measured, each time settled."""
+        """Balance all measurements since the start; call `settle` after each."""
         return books.balance(self.published, self.ids, self.arrivals)

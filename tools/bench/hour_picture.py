@@ -1,11 +1,11 @@
-"""The picture of a long time: latency by the minute, and below it what happened when."""
+"""Picture of an hour: latency by the minute, and below it a timeline of events."""
 
 from typing import Any
 
 from tools.bench.pictures import (
     BOTTOM,
     HEIGHT,
-    LEFT,
+    LEFT_MARGIN,
     RIGHT,
     STYLE,
     TOP,
@@ -28,10 +28,10 @@ MORE_STYLE = """
 }
 """
 LINES = {"p50": "p50", "p99": "p99", "p999": "p99.9"}
-# Readers look for these in the curves, so each gets a line of its own upwards.
+# Readers look for these in the curves, so each gets a vertical line.
 ABRUPT = ("worker killed", "deploy", "checkpoint")
 STEPS = (1, 2, 5, 10, 15, 30, 60)
-# The place of what did not come within a minute, and of what is faster than the scale.
+# Values drawn for events that did not arrive within a minute, and for those below the scale.
 LONGEST_MS, SHORTEST_MS = 60_000.0, 0.1
 
 
@@ -39,18 +39,21 @@ def hour(figures: dict[str, Any]) -> str:
     minutes = figures["minutes"]
     length = minutes[-1]["minute"]
     lines = {name: [height(each[f"{name}_ms"]) for each in minutes] for name in LINES}
-    known = [value for line in lines.values() for value in line]
-    up = Scale([*known, figures["longest_ms"]], HEIGHT - BOTTOM, TOP)
-    parts = [text(LEFT, 20, "Milliseconds from commit to receiver, by the minute")]
+    heights = [value for line in lines.values() for value in line]
+    up = Scale([*heights, figures["longest_ms"]], HEIGHT - BOTTOM, TOP)
+    parts = [text(LEFT_MARGIN, 20, "Milliseconds from commit to receiver, by the minute")]
     for mark in up.marks():
-        parts += [level(up.place(mark), "line"), text(LEFT - 8, up.place(mark) + 4, mark, "end")]
+        parts += [
+            level(up.place(mark), "line"),
+            text(LEFT_MARGIN - 8, up.place(mark) + 4, mark, "end"),
+        ]
     parts += axis(length)
     parts.append(level(up.place(figures["longest_ms"]), "peer"))
     labels = {"goal of p99.9": up.place(figures["longest_ms"])}
-    for name, values in lines.items():
+    for name, heights in lines.items():
         places = [
             (across(each["minute"] - length / len(minutes) / 2, length), up.place(value))
-            for each, value in zip(minutes, values, strict=True)
+            for each, value in zip(minutes, heights, strict=True)
         ]
         points = " ".join(f"{x:.1f},{y}" for x, y in places)
         parts.append(f'<polyline class="{name}" points="{points}"/>')
@@ -71,7 +74,7 @@ def height(milliseconds: float | None) -> float:
 
 
 def across(minute: float, length: float) -> float:
-    return LEFT + (WIDTH - LEFT - RIGHT) * minute / length
+    return LEFT_MARGIN + (WIDTH - LEFT_MARGIN - RIGHT) * minute / length
 
 
 def axis(length: float) -> list[str]:
@@ -83,17 +86,17 @@ def axis(length: float) -> list[str]:
 
 
 def by_word(marks: list[dict[str, Any]], length: float) -> dict[str, list[tuple[float, float]]]:
-    """Beginnings and ends in minutes, of what was within the time; the first to come first."""
-    found: dict[str, list[tuple[float, float]]] = {}
+    """Return beginnings and ends in minutes by word, cut to the measured time."""
+    spans: dict[str, list[tuple[float, float]]] = {}
     for mark in marks:
         since, until = mark["at"] / 60, min(mark["end"] / 60, length)
         if 0 <= since < length:
-            found.setdefault(mark["word"], []).append((since, until))
-    return found
+            spans.setdefault(mark["word"], []).append((since, until))
+    return spans
 
 
 def timeline(happened: dict[str, list[tuple[float, float]]], length: float) -> list[str]:
-    """A row for each kind of thing, with a bar for as long as it lasted."""
+    """Draw a row for each word, with a bar for each of its spans."""
     parts = []
     for number, (word, spans) in enumerate(happened.items()):
         y = HEIGHT - 12 + ROW * number

@@ -1,4 +1,4 @@
-"""Companies, webhooks and events to measure with."""
+"""Companies, webhooks and events for measurements."""
 
 from collections.abc import Sequence
 
@@ -17,17 +17,17 @@ PUBLISH_AT_ONCE = 500
 
 @transaction.atomic
 def webhooks(urls: Sequence[str], companies: int | None = None) -> list[Webhook]:
-    """A webhook for each URL, shared out among so many companies.
+    """Create a webhook for each URL, spread over N `companies`.
 
     Without `companies` each has one of its own, so that an event is one delivery.
     """
-    made = [
+    owners = [
         Company.objects.create(name=f"Company {number}") for number in range(companies or len(urls))
     ]
-    # Rows: a company to measure with has more webhooks, of fewer receivers, than one may register.
+    # Insert rows directly: registration limits the number of a company's webhooks.
     return [
         Webhook.objects.create(
-            company=made[number % len(made)],
+            company=owners[number % len(owners)],
             type_id=TRACKING_SIMPLE.id,
             url=url,
             secret=services.make_secret(),
@@ -37,7 +37,7 @@ def webhooks(urls: Sequence[str], companies: int | None = None) -> list[Webhook]
 
 
 def news(company_id: int, number: int) -> News:
-    """An event of a shipment of its own."""
+    """Build an event of a shipment of its own."""
     return News(
         company_id=company_id,
         type=TRACKING_SIMPLE.id,
@@ -49,11 +49,11 @@ def news(company_id: int, number: int) -> News:
 
 
 def publish(company_ids: Sequence[int], size: int) -> int:
-    """Publish `size` events, the companies in turn; returns how many deliveries they make."""
-    made = 0
+    """Publish `size` events, the companies in turn; return the number of deliveries."""
+    deliveries = 0
     for start in range(0, size, PUBLISH_AT_ONCE):
         numbers = range(start, min(start + PUBLISH_AT_ONCE, size))
-        made += publishing.publish(
+        deliveries += publishing.publish(
             [news(company_ids[number % len(company_ids)], number) for number in numbers]
         )
-    return made
+    return deliveries

@@ -1,4 +1,4 @@
-"""What the figures were measured on; they mean nothing without it."""
+"""Facts about the machine, without which figures mean nothing."""
 
 import os
 import platform
@@ -14,7 +14,7 @@ SETTINGS = ("server_version", "fsync", "synchronous_commit", "shared_buffers")
 
 
 def facts(files: Path) -> Facts:
-    """Asked before the run, of a PostgreSQL that is up; `files` is where its data lies."""
+    """Collect facts before a run, with PostgreSQL up; `files` is the folder of its data."""
     with connection.cursor() as cursor:
         postgres = {}
         for name in SETTINGS:
@@ -35,7 +35,7 @@ def facts(files: Path) -> Facts:
 
 
 def is_busy(facts: Facts) -> bool:
-    """Whether others wanted at least half of the machine just before the run."""
+    """Return True if the load before the run was at least half of the cores."""
     return float(str(facts["load_before"])) >= float(str(facts["cores"])) / 2
 
 
@@ -48,14 +48,14 @@ def processor() -> str:
 
 
 def file_system(folder: Path) -> str:
-    """The kind that the folder lies on: what fsync costs depends on it."""
+    """Return the file system type of a folder, on which the cost of fsync depends."""
     mounts = [line.split()[1:3] for line in Path("/proc/mounts").read_text().splitlines()]
     above = [(len(where), kind) for where, kind in mounts if folder.is_relative_to(where)]
     return max(above)[1]
 
 
 def additions_per_us() -> int:
-    """How fast one core runs Python just now: machines of one name differ, and have neighbours."""
+    """Measure the speed of one core: machines of one type differ, and share their host."""
     started = time.process_time()
     total = 0
     for number in range(ADDITIONS):

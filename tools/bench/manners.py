@@ -1,10 +1,10 @@
-"""How a receiver behaves: the path of the request says it. No Django.
+"""Behaviour of a receiver, chosen by the path of the request. No Django.
 
 /silent/…                  no answer, ever
 /fall/…                    200, until the receiver is told to fall silent
-/slow/SECONDS/…            200, so many seconds later
-/small/WORKERS/SECONDS/…   200 by a server of so many workers, each busy with a request for so
-                           many seconds; requests that find none free wait in a queue
+/slow/SECONDS/…            200 after SECONDS
+/small/WORKERS/SECONDS/…   200 by a server with that many workers, each busy with a request for
+                           SECONDS; requests that find no free worker wait in a queue
 /reset/…                   the connection is reset
 /redirect/…                302
 anything else              200 at once
@@ -21,7 +21,7 @@ RESET = b""
 
 
 class Reaction(NamedTuple):
-    """What to send, and when on the monotonic clock; `math.inf` is never."""
+    """Response and its time on the monotonic clock; `math.inf` is never."""
 
     at: float
     answer: bytes
@@ -30,14 +30,14 @@ class Reaction(NamedTuple):
 class Manners:
     def __init__(self) -> None:
         self.silent = False
-        # For each small server when each of its workers is free again: a heap.
+        # Heap of the times at which each worker of a small server is free again.
         self.workers: dict[bytes, list[float]] = {}
 
     def react(self, request: bytes, now: float) -> Reaction:
         path = request[: request.find(b" HTTP/")].partition(b" ")[2]
         kind, _, rest = path[1:].partition(b"/")
-        chosen = KINDS.get(kind)
-        return chosen(self, rest, now) if chosen else Reaction(now, OK)
+        reaction = KINDS.get(kind)
+        return reaction(self, rest, now) if reaction else Reaction(now, OK)
 
     def never(self, _: bytes, __: float) -> Reaction:
         return Reaction(math.inf, OK)
@@ -49,14 +49,12 @@ class Manners:
         return Reaction(now + float(rest.partition(b"/")[0]), OK)
 
     def small(self, rest: bytes, now: float) -> Reaction:
-        """Its workers take requests in the order in which they come, also those of senders that
-        have given up by then: a server learns of that when it answers.
-        """
+        """Queue requests in order of arrival, even if the sender hangs up before the answer."""
         workers, seconds = rest.split(b"/", 2)[:2]
         free = self.workers.setdefault(rest, [0.0] * int(workers))
-        done = max(now, free[0]) + float(seconds)
-        heapq.heapreplace(free, done)
-        return Reaction(done, OK)
+        ready_at = max(now, free[0]) + float(seconds)
+        heapq.heapreplace(free, ready_at)
+        return Reaction(ready_at, OK)
 
     def reset(self, _: bytes, now: float) -> Reaction:
         return Reaction(now, RESET)

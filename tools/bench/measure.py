@@ -1,17 +1,17 @@
-"""Times in a form that people compare."""
+"""Percentiles of times."""
 
 import math
 from collections.abc import Sequence
 
 
 def percentile(values: Sequence[float], percent: float) -> float:
-    """The smallest of the values that so many percent of them do not exceed."""
+    """Return the smallest value that `percent` of the values do not exceed."""
     ordered = sorted(values)
     return ordered[max(0, math.ceil(len(ordered) * percent / 100) - 1)]
 
 
 def in_ms(seconds: Sequence[float], digits: int = 1) -> dict[str, float]:
-    """p50, p95, p99 and max, in milliseconds; nothing when there are no values."""
+    """Return p50, p95, p99 and max in milliseconds; empty without values."""
     if not seconds:
         return {}
     return {

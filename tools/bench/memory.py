@@ -1,4 +1,4 @@
-"""Memory of whole process trees, read from /proc: what is shared is counted once, in parts."""
+"""Memory of whole process trees, read from /proc; shared pages are split evenly."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from tools.bench import cpu
 class Memory:
     """Proportional set size in megabytes: a page that several processes share is split evenly.
 
-    `parts` says what it is: Python's objects, libraries with the interpreter, and the rest; `each`
-    is the share of each process, the largest first.
+    `parts` are Python's objects, libraries with the interpreter, and the rest; `each` is the share
+    of each process, the largest first.
     """
 
     pss_mb: float
@@ -33,7 +33,7 @@ class Memory:
 
 
 def of_tree(root: int) -> Memory:
-    """Of a process and all below it."""
+    """Measure a process and its descendants."""
     parts: Counter[str] = Counter()
     each = []
     for pid in cpu.tree(root):
@@ -49,26 +49,26 @@ def of_tree(root: int) -> Memory:
 
 
 def pss(rollup: str) -> int:
-    """Kilobytes in the text of a smaps_rollup."""
+    """Return the kilobytes in the text of a smaps_rollup."""
     line = next(line for line in rollup.splitlines() if line.startswith("Pss:"))
     return int(line.split()[1])
 
 
 def by_kind(maps: str) -> Counter[str]:
-    """Kilobytes by kind in the text of a smaps."""
-    found: Counter[str] = Counter()
+    """Sum the kilobytes by kind in the text of a smaps."""
+    kilobytes: Counter[str] = Counter()
     kind = ""
     for line in maps.splitlines():
         word, *rest = line.split()
         if not word.endswith(":"):
             kind = kind_of(rest[4] if len(rest) > 4 else "")
         elif word == "Pss:":
-            found[kind] += int(rest[0])
-    return found
+            kilobytes[kind] += int(rest[0])
+    return kilobytes
 
 
 def kind_of(name: str) -> str:
-    """In words; `name` is what the kernel calls the mapping, empty for memory without a file."""
+    """Return the kind of a mapping by the kernel's name for it, "" for anonymous memory."""
     if name in ("", "[heap]"):
         return "objects"
     file = Path(name).name

@@ -1,4 +1,4 @@
-"""A load that lasts, measured minute by minute."""
+"""Long load, measured minute by minute."""
 
 import time
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from tools.bench.readings import Mark, Readings
 from tools.bench.receiver import Receiver
 from tools.bench.rig import Rig
 from tools.bench.steady import Load
-from tools.bench.stopwatch import LOOK_EVERY_SECONDS, Stopwatch, Taken
+from tools.bench.stopwatch import LOOK_EVERY_SECONDS, MinuteTimes, Stopwatch
 from webhooks.models import Webhook
 
 KILLED = "worker killed"
@@ -24,10 +24,10 @@ KILLED = "worker killed"
 
 @dataclass(frozen=True)
 class Minute:
-    """The events that were committed in it. `end` is in minutes from the start.
+    """Events that were committed within a minute. `end` is in minutes from the start.
 
-    `apart` are those that were under way in the seconds of a kill, `healthy` all others; `arrived`
-    counts what came in it, whenever that was committed, and `due` what should have been published.
+    `apart` are those in flight during a kill, `healthy` all others; `arrived` counts arrivals
+    within the minute, whenever committed, and `due` the events that should have been published.
     """
 
     end: float
@@ -58,26 +58,26 @@ class Minute:
 
 
 def ms(times: Healthy, percent: float) -> float | None:
-    """Return the percentile; 0 without any, as in a short minute that a kill has all of."""
+    """Return the percentile; 0 without events, as in a short minute taken up by a kill."""
     return times.ms(percent) if times.seconds else 0.0
 
 
 class Long:
-    """Minutes of `every` seconds each; they are told a minute late, when most has arrived."""
+    """Measurement in minutes of `every` seconds; each is reported one late, once most arrived."""
 
     def __init__(
-        self, rig: Rig, receiver: Receiver, webhooks: list[Webhook], asked: Load, every: float
+        self, rig: Rig, receiver: Receiver, webhooks: list[Webhook], load_plan: Load, every: float
     ) -> None:
         self.rig, self.receiver, self.webhooks = rig, receiver, webhooks
-        self.load, self.every = asked, every
-        self.files = [rig.folder / f"published-{each}" for each in range(asked.publishers)]
-        self.watch = Stopwatch(self.files, receiver.hand_over, asked.count)
-        self.done: list[Minute] = []
-        # The part of one core that the receiver has used: near 1 it would be the limit.
+        self.load, self.every = load_plan, every
+        self.files = [rig.folder / f"published-{each}" for each in range(load_plan.publishers)]
+        self.watch = Stopwatch(self.files, receiver.hand_over, load_plan.count)
+        self.finished: list[Minute] = []
+        # Share of one core that the receiver has used: near 1 it would be the bottleneck.
         self.share = 0.0
 
     def measure(self, readings: Readings, meanwhile: Sequence[InThread]) -> None:
-        """Measure all of it; `meanwhile` begins once the time of the marks has begun."""
+        """Measure the whole load; start `meanwhile` once the clock of the marks runs."""
         used: list[dict[str, float]] = []
         self.receiver.clear()
         with steady.publishers(self.rig, self.load.publishers) as processes:
@@ -106,42 +106,42 @@ class Long:
         self.close(len(used) - 1, used[-1], readings.marks)
 
     def look_until(self, moment: float) -> None:
-        while (left := moment - time.monotonic()) > 0:
-            time.sleep(min(left, LOOK_EVERY_SECONDS))
+        while (remaining := moment - time.monotonic()) > 0:
+            time.sleep(min(remaining, LOOK_EVERY_SECONDS))
             self.watch.read()
         if ended := self.rig.has_ended():
             raise TimeoutError(f"{ended} has ended by itself; its log says why")
 
     def close(self, number: int, used: dict[str, float], marks: Sequence[Mark]) -> None:
-        taken = self.watch.close(number)
-        healthy, apart = self.parted(taken, marks)
+        closed = self.watch.close(number)
+        healthy, apart = self.parted(closed, marks)
         begin = number * self.every
         minute = Minute(
             end=round((begin + self.every) / 60, 2),
             due=round(self.load.rate * self.every),
-            published=taken.published,
-            arrived=taken.arrived,
-            healthy=Healthy(healthy, taken.late),
-            apart=Healthy(apart, taken.late),
+            published=closed.published,
+            arrived=closed.arrived,
+            healthy=Healthy(healthy, closed.late),
+            apart=Healthy(apart, closed.late),
             used=used,
             words=words(marks, begin, begin + self.every),
         )
-        self.done.append(minute)
+        self.finished.append(minute)
         say(line(minute))
 
-    def parted(self, taken: Taken, marks: Sequence[Mark]) -> tuple[list[float], list[float]]:
-        """Seconds of what was not under way in the seconds of a kill, and of what was."""
+    def parted(self, closed: MinuteTimes, marks: Sequence[Mark]) -> tuple[list[float], list[float]]:
+        """Split latencies into those of events not in flight during a kill, and those in flight."""
         start = self.watch.start
         kills = [(start + each.at, start + each.end) for each in marks if each.word == KILLED]
         parts: tuple[list[float], list[float]] = ([], [])
-        for way in taken.ways:
+        for way in closed.ways:
             parts[any(way.is_under_way(*kill) for kill in kills)].append(way.seconds)
         for part in parts:
             part.sort()
         return parts
 
     def books(self) -> Books:
-        """Balance the whole load, once all of it is recorded."""
+        """Balance the whole load once all of it is recorded."""
         ids = [webhook.pk for webhook in self.webhooks]
         within(PATIENCE_SECONDS, lambda: not draining.waiting(ids))
         watch = self.watch
@@ -149,9 +149,9 @@ class Long:
 
 
 def words(marks: Sequence[Mark], since: float, until: float) -> list[str]:
-    """Name what happened or went on between two moments, each word once."""
-    found = [mark.word for mark in sorted(marks) if mark.at < until and mark.end >= since]
-    return list(dict.fromkeys(found))
+    """Return the words of marks between two moments, each once."""
+    names = [mark.word for mark in sorted(marks) if mark.at < until and mark.end >= since]
+    return list(dict.fromkeys(names))
 
 
 def line(minute: Minute) -> str:

@@ -1,7 +1,7 @@
-"""A name server's program: it never answers for names that begin with `dead`.
+"""Name server that never answers for names that begin with `dead`.
 
-`python -m tools.bench.name_server LISTEN ADDRESS` says `ready`, then answers with ADDRESS for all
-others.
+`python -m tools.bench.name_server LISTEN ADDRESS` prints `ready`, then answers with ADDRESS for all
+other names.
 """
 
 import socket
@@ -11,12 +11,12 @@ import sys
 A, CLASS_IN, SECONDS_TO_LIVE = 1, 1, 5
 # An answer, recursion available, no error.
 FLAGS = b"\x81\x80"
-# The name of the question, which begins there.
+# Compression pointer to the name in the question, at offset 12.
 SAME_NAME = b"\xc0\x0c"
 
 
 def reply(query: bytes, address: str) -> bytes | None:
-    """What to send back; None is nothing. Other records than A do not exist."""
+    """Build the answer to a query; None for no answer. Only A records exist."""
     label = query[13 : 13 + query[12]]
     if label.startswith(b"dead"):
         return None

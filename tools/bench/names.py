@@ -1,7 +1,7 @@
-"""Host names for receivers, and a worker that asks our name server for them.
+"""Host names for receivers, and a command that lets a worker use our name server.
 
-The worker gets a mount namespace of its own with another /etc/resolv.conf; nothing else on the
-machine sees that. Only root may do so, and not in every container.
+The worker gets a mount namespace of its own with another /etc/resolv.conf, invisible to the rest
+of the machine. That needs root, and not every container allows it.
 """
 
 import os
@@ -15,20 +15,20 @@ from pathlib import Path
 from tools.dev.bootstrap import ROOT
 from tools.dev.processes import stop, tether
 
-# One of those that a webhook on a public name may have.
+# A port that webhooks on public names may have.
 PORT = 8443
 DOMAIN = "shops-of-the-bench.dev"
 BIND = 'mount --bind "$0" /etc/resolv.conf && exec "$@"'
 
 
 class NameServer:
-    """`with NameServer(folder) as names:`; all its names but the dead ones have one address.
+    """Process of a name server that has one address for all names but the dead ones.
 
-    Raises OSError where it cannot be: `why_not` says whether a worker can use it.
+    Raises OSError if it cannot listen; `why_not` tells if a worker can use it.
     """
 
     def __init__(self, folder: Path) -> None:
-        # Ours among those of other runs at the same time.
+        # Simultaneous runs need different addresses.
         number = 1 + os.getpid() % 250
         self.listen, self.address = f"127.53.0.{number}", f"127.53.1.{number}"
         self.file = folder / "resolv.conf"
@@ -54,22 +54,22 @@ class NameServer:
 
     @property
     def through(self) -> list[str]:
-        """The command by which a program is started that asks this name server."""
+        """Command prefix that starts a program with this name server."""
         return ["unshare", "--mount", "/bin/sh", "-c", BIND, str(self.file)]
 
 
 def why_not(through: list[str]) -> str | None:
-    """Why no program can be started by this command; None when it can."""
+    """Return the reason why this command cannot start programs; None if it can."""
     try:
-        tried = subprocess.run([*through, "true"], capture_output=True, text=True)
+        attempt = subprocess.run([*through, "true"], capture_output=True, text=True)
     except OSError as error:
         return str(error)
-    return (tried.stderr.strip() or "it is refused") if tried.returncode else None
+    return (attempt.stderr.strip() or "it is refused") if attempt.returncode else None
 
 
 @contextmanager
 def name_server(wanted: bool, folder: Path, notes: list[str]) -> Iterator[NameServer | None]:
-    """Yield a server; None where it is not wanted, or, with a note, not allowed by the machine."""
+    """Yield a server; None if it is not wanted, or the machine does not allow it (with a note)."""
     if not wanted:
         yield None
         return

@@ -1,4 +1,4 @@
-"""What a scenario has to show: a table for people, figures for programs, and its books."""
+"""Outcome of a scenario: a table for people, figures for programs, and its verdict."""
 
 import json
 from collections.abc import Sequence
@@ -10,9 +10,9 @@ Table = Sequence[Sequence[object]]
 
 @dataclass(frozen=True)
 class Outcome:
-    """`figures` is what the last line says. `troubles` void the run.
+    """Result of a scenario. `figures` become the last line of output; `troubles` void the run.
 
-    `failures` are promises that the figures break: they stay true and can be kept.
+    `failures` are promises that the figures break; the figures stay valid and can be stored.
     """
 
     table: Table
@@ -30,17 +30,17 @@ class Outcome:
         for failure in self.failures:
             print(f"FAILS: {failure}")
         line = json.dumps({"void": True, **self.figures} if self.troubles else self.figures)
-        # Out before the servers are stopped: nothing on the way there may lose it.
+        # Flush before the servers are stopped, so that a failure there cannot lose the line.
         print(line, flush=True)
 
 
 def verdict(holds: bool) -> str:
-    """The last cell of a row that is judged."""
+    """Return the last cell of a judged row."""
     return "ok" if holds else "FAILS"
 
 
 def aligned(table: Table) -> str:
-    """Columns as wide as they must be; the first to the left, figures to the right."""
+    """Align the columns: the first to the left, figures to the right."""
     rows = [[str(cell) for cell in row] for row in table]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(

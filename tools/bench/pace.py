@@ -1,4 +1,4 @@
-"""How fast a backlog goes to receivers that answer after a while."""
+"""Throughput of a backlog to slow receivers."""
 
 import time
 from dataclasses import dataclass, field
@@ -13,8 +13,10 @@ from tools.bench.rig import Rig
 
 @dataclass(frozen=True)
 class Pace:
-    """`deliveries_per_s` counts answers, from the first request on. `most_in_flight` is how many
-    requests the receiver held at once, where it was asked.
+    """Throughput of a run.
+
+    `deliveries_per_s` counts answers from the first request on. `most_in_flight` is the highest
+    number of requests that the receiver held at once, as sampled.
     """
 
     webhooks: int
@@ -33,28 +35,28 @@ class Pace:
 def measure(
     rig: Rig, receiver: Receiver, webhooks: int, ms: int, waiting: int, seconds: float
 ) -> Pace:
-    """Deliver `waiting`, or as many as go in so many seconds; the rest is cancelled."""
-    made = load.webhooks([url(receiver, number, ms) for number in range(webhooks)])
-    ids = [webhook.pk for webhook in made]
+    """Deliver `waiting`, or as many as fit into `seconds`, and cancel the rest."""
+    hooks = load.webhooks([url(receiver, number, ms) for number in range(webhooks)])
+    ids = [webhook.pk for webhook in hooks]
     receiver.clear()
     with transaction.atomic():
-        published = load.publish([webhook.company_id for webhook in made], waiting)
+        published = load.publish([webhook.company_id for webhook in hooks], waiting)
     meter = rig.meter()
     draining.ring()
     until(lambda: receiver.count() > 0, "no delivery was made")
-    held = [0]
+    held_counts = [0]
 
-    def done() -> bool:
-        held.append(receiver.held())
+    def is_done() -> bool:
+        held_counts.append(receiver.pending())
         return receiver.count() >= waiting
 
-    within(seconds, done)
+    within(seconds, is_done)
     answered, ended = receiver.count(), time.monotonic()
     used, _ = meter.read()
     if answered < waiting:
-        draining.retire(made)
+        draining.retire(hooks)
     until(lambda: not draining.waiting(ids), "the last deliveries were not recorded")
-    until(lambda: not receiver.held(), "the last requests did not end")
+    until(lambda: not receiver.pending(), "the last requests did not end")
     arrivals = receiver.arrivals()
     balance = books.balance(published, ids, arrivals)
     times = [arrival.at for arrival in arrivals]
@@ -64,7 +66,7 @@ def measure(
         ms=ms,
         deliveries_per_s=round(answered / (last - min(times)), 1),
         cpu_s_per_1000=draining.per_1000(used, answered),
-        most_in_flight=max(held),
+        most_in_flight=max(held_counts),
         answered=answered,
         lost=balance.lost if answered == waiting else 0,
         troubles=balance.troubles() if answered == waiting else [],

@@ -1,4 +1,4 @@
-"""Two pictures of the figures, as SVG in plain text, for light pages and dark ones."""
+"""Pictures of the figures, as SVG that suits light and dark pages."""
 
 import math
 from collections.abc import Iterable
@@ -6,7 +6,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 WIDTH, HEIGHT = 720, 360
-LEFT, RIGHT, TOP, BOTTOM = 70, 170, 40, 50
+LEFT_MARGIN, RIGHT, TOP, BOTTOM = 70, 170, 40, 50
 STYLE = """
 text { font: 13px sans-serif; fill: #1f2328 }
 .line { stroke: #59636e; stroke-opacity: .35 } .ours { stroke: #0969da; fill: #0969da }
@@ -21,7 +21,7 @@ PEERS = {"django-webhook": "django-webhook", "plain": "a task per delivery"}
 
 
 class Scale:
-    """From a value to a place, by powers of ten."""
+    """Logarithmic scale from values to coordinates."""
 
     def __init__(self, values: Iterable[float], start: float, end: float) -> None:
         logs = [math.log10(value) for value in values]
@@ -38,18 +38,21 @@ class Scale:
 
 
 def throughput(figures: dict[str, Any]) -> str:
-    """Both axes by powers of ten: the peers would otherwise lie on the ground."""
+    """Draw throughput over backlog size; logarithmic, or the peers would vanish at the bottom."""
     ours = [(each["size"], each["deliveries_per_s"]) for each in figures["by_size"]]
     peers = {
         words: figures["peers"][name]["deliveries_per_s"]
         for name, words in PEERS.items()
         if name in figures["peers"]
     }
-    across = Scale([size for size, _ in ours], LEFT, WIDTH - RIGHT)
+    across = Scale([size for size, _ in ours], LEFT_MARGIN, WIDTH - RIGHT)
     up = Scale([*(rate for _, rate in ours), *peers.values()], HEIGHT - BOTTOM, TOP)
-    parts = [text(LEFT, 20, "Deliveries a second, over how many wait")]
+    parts = [text(LEFT_MARGIN, 20, "Deliveries a second, over how many wait")]
     for mark in up.marks():
-        parts += [level(up.place(mark), "line"), text(LEFT - 8, up.place(mark) + 4, mark, "end")]
+        parts += [
+            level(up.place(mark), "line"),
+            text(LEFT_MARGIN - 8, up.place(mark) + 4, mark, "end"),
+        ]
     for mark in across.marks():
         parts.append(text(across.place(mark), HEIGHT - BOTTOM + 22, mark, "middle"))
     points = [(across.place(size), up.place(rate)) for size, rate in ours]
@@ -67,7 +70,7 @@ def throughput(figures: dict[str, Any]) -> str:
 
 
 def apart(labels: dict[str, float], by: float = 17) -> dict[str, float]:
-    """The same places, moved down where two would be written over each other."""
+    """Move labels down where they would overlap."""
     placed: dict[str, float] = {}
     last = -math.inf
     for words, y in sorted(labels.items(), key=lambda label: label[1]):
@@ -76,12 +79,12 @@ def apart(labels: dict[str, float], by: float = 17) -> dict[str, float]:
 
 
 def text(x: float, y: float, words: object, anchor: str = "start") -> str:
-    shown = f"{words:,}" if isinstance(words, int) else escape(str(words))
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{shown}</text>'
+    label = f"{words:,}" if isinstance(words, int) else escape(str(words))
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{label}</text>'
 
 
 def level(y: float, kind: str) -> str:
-    return f'<line class="{kind}" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y}" y2="{y}"/>'
+    return f'<line class="{kind}" x1="{LEFT_MARGIN}" x2="{WIDTH - RIGHT}" y1="{y}" y2="{y}"/>'
 
 
 def svg(parts: list[str], height: int = HEIGHT, style: str = STYLE) -> str:

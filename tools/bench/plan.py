@@ -1,4 +1,4 @@
-"""What a publisher has to do, as it is told. No Django."""
+"""Plan of a publisher process. No Django."""
 
 import json
 from collections.abc import Iterator
@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass
 
 @dataclass(frozen=True)
 class Plan:
-    """`share` of `of` processes publishes the commits that leave this remainder.
+    """Plan of publisher number `share` of `of`: it publishes every `of`-th commit.
 
     Event `number` goes to the companies in turn, at `start + number / rate` of the monotonic clock.
-    So many events that follow each other are a commit, at the time of the last. With a `file`, what
-    was published is written there as it goes (tools/bench/stopwatch.py).
+    `batch` successive events are one commit, at the time of the last. With a `file`, published
+    events are written there continuously (tools/bench/stopwatch.py).
     """
 
     rate: float
@@ -33,6 +33,6 @@ class Plan:
         return self.company_ids[number % len(self.company_ids)]
 
     def commits(self) -> Iterator[range]:
-        """The numbers of each commit."""
+        """Yield the numbers of each commit."""
         for first in range(self.share * self.batch, self.count, self.of * self.batch):
             yield range(first, min(first + self.batch, self.count))

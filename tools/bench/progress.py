@@ -1,4 +1,4 @@
-"""What the person who waits is told, on stderr; figures go to stdout."""
+"""Progress messages and waiting. Messages go to stderr, figures to stdout."""
 
 import sys
 import time
@@ -14,16 +14,16 @@ def say(message: str) -> None:
     print(f"bench: {message}", file=sys.stderr, flush=True)
 
 
-def until(done: Callable[[], bool], otherwise: str, seconds: float = PATIENCE_SECONDS) -> None:
-    """Wait for it. Raises TimeoutError with `otherwise`."""
-    if not within(seconds, done):
+def until(condition: Callable[[], bool], otherwise: str, seconds: float = PATIENCE_SECONDS) -> None:
+    """Wait for a condition. Raises TimeoutError with `otherwise`."""
+    if not within(seconds, condition):
         raise TimeoutError(f"{otherwise} within {seconds:.0f} seconds")
 
 
-def within(seconds: float, done: Callable[[], bool]) -> bool:
-    """Wait for it, at most so long; whether it came."""
+def within(seconds: float, condition: Callable[[], bool]) -> bool:
+    """Wait for a condition; return False on timeout."""
     deadline = time.monotonic() + seconds
-    while not done():
+    while not condition():
         if time.monotonic() > deadline:
             return False
         time.sleep(LOOK_EVERY_SECONDS)
@@ -33,15 +33,15 @@ def within(seconds: float, done: Callable[[], bool]) -> bool:
 def until_count(count: Callable[[], int], total: int, what: str) -> None:
     """Wait for a count to reach its total, showing it on a terminal.
 
-    Raises TimeoutError when it stands still for PATIENCE_SECONDS.
+    Raises TimeoutError if it does not grow for PATIENCE_SECONDS.
     """
     with tqdm(total=total, desc=what, unit="", disable=None) as bar:
-        seen, moved = 0, time.monotonic()
-        while seen < total:
+        last_count, moved = 0, time.monotonic()
+        while last_count < total:
             now = count()
-            if now > seen:
-                bar.update(now - seen)
-                seen, moved = now, time.monotonic()
+            if now > last_count:
+                bar.update(now - last_count)
+                last_count, moved = now, time.monotonic()
             elif time.monotonic() - moved > PATIENCE_SECONDS:
-                raise TimeoutError(f"{what}: {seen} of {total}, and no more for a while")
+                raise TimeoutError(f"{what}: {last_count} of {total}, and no more for a while")
             time.sleep(LOOK_EVERY_SECONDS)

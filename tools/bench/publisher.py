@@ -1,9 +1,9 @@
-"""A process that publishes at a steady rate, whatever becomes of what it publishes.
+"""Process that publishes at a steady rate, regardless of the deliveries.
 
-`python -m tools.bench.publisher` says `ready`, reads its plan as JSON on stdin, and writes, once it
-is through, a JSON list of [number, when it was due, when it was committed] on stdout, or each of
-them into the plan's file as it goes. An event that is late is published at once and the next one
-keeps its time, so that slowness of ours does not make the load smaller.
+`python -m tools.bench.publisher` prints `ready`, reads its plan as JSON on stdin, and writes a JSON
+list of [number, due time, commit time] on stdout at the end, or each of them into the plan's file
+as it goes. A late event is published at once and the next one keeps its time, so that a slow
+service does not reduce the load.
 """
 
 import json
@@ -36,20 +36,20 @@ def publish(plan: Plan) -> Iterator[Published]:
 
 
 def write(path: str, published: Iterator[Published]) -> None:
-    """Write rows of tools/bench/stopwatch.py, about once a second, so that files hold up nobody."""
+    """Write rows of tools/bench/stopwatch.py about once a second, to keep file access rare."""
     with open(path, "wb") as file:
-        kept, until = bytearray(), 0.0
+        buffer, next_write = bytearray(), 0.0
         for row in published:
-            kept += stopwatch.PUBLISHED.pack(*row)
-            if row[2] >= until:
-                file.write(kept)
+            buffer += stopwatch.PUBLISHED.pack(*row)
+            if row[2] >= next_write:
+                file.write(buffer)
                 file.flush()
-                kept, until = bytearray(), row[2] + stopwatch.LOOK_EVERY_SECONDS
-        file.write(kept)
+                buffer, next_write = bytearray(), row[2] + stopwatch.LOOK_EVERY_SECONDS
+        file.write(buffer)
 
 
 def main() -> None:
-    # As a process that has been up for a while: both its connections are there.
+    # Open both connections now, as in a process that has run for a while.
     connection.ensure_connection()
     doorbell.ring_engine()
     print("ready", flush=True)

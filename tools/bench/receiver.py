@@ -1,4 +1,4 @@
-"""The receiver as the scenarios use it: tools/bench/sink.py in a process of its own."""
+"""Receiver for scenarios: tools/bench/sink.py in a process of its own."""
 
 import json
 import signal
@@ -18,7 +18,7 @@ EVERYWHERE = "0.0.0.0:0"
 
 
 class Arrival(NamedTuple):
-    """A request. Times are on the monotonic clock, which all processes of a machine share."""
+    """Request. Times are on the monotonic clock, which all processes of a machine share."""
 
     at: float
     path: str
@@ -32,15 +32,15 @@ class Arrival(NamedTuple):
 
     @property
     def key(self) -> str:
-        """What tells it from the others: not every sender gives an id."""
+        """Identity of the request: its id, or its body if the sender gives none."""
         return self.id or self.body
 
 
 class Receiver:
-    """`with Receiver(folder) as receiver:`; `tls` names the hosts it has a certificate for.
+    """Process of a receiver; `tls` names the hosts it has a certificate for.
 
     It listens at ADDRESS:PORT; port 0 is any free one. At EVERYWHERE it is on all of 127.0.0.0/8.
-    A `brief` one has no `arrivals`, and hands over what it noted instead.
+    A `brief` one has no `arrivals`, but `hand_over`.
     Raises UsageError when it cannot listen there.
     """
 
@@ -68,7 +68,7 @@ class Receiver:
         self.scheme = "https" if tls else "http"
         try:
             self.port = self._hear()
-        except ValueError as error:  # it has ended and told why on stderr
+        except ValueError as error:  # it has ended, with the reason on stderr
             self.__exit__()
             raise UsageError(f"no receiver can listen at {listen}") from error
         self.file = folder / f"arrivals-{self.port}.json"
@@ -83,19 +83,19 @@ class Receiver:
         self.process.stdout.close()
 
     def url(self, path: str = "", host: str = "127.0.0.1") -> str:
-        """Where a webhook may send to; the path says how it is answered (`manners`)."""
+        """Build a target URL; the path chooses the response (`manners`)."""
         return f"{self.scheme}://{host}:{self.port}/{path}"
 
     def count(self) -> int:
-        """How many requests were answered since the last `clear`."""
+        """Return the number of requests answered since the last `clear`."""
         return self._say("count")
 
-    def held(self) -> int:
-        """How many requests wait for an answer that has not come."""
+    def pending(self) -> int:
+        """Return the number of requests that wait for an answer."""
         return self._say("held")
 
     def fall(self) -> None:
-        """From now on the paths below /fall get no answer."""
+        """Stop answering paths below /fall."""
         self._say("fall")
 
     def arrivals(self) -> list[Arrival]:
@@ -103,7 +103,7 @@ class Receiver:
         return [Arrival(*row) for row in json.loads(self.file.read_text())]
 
     def hand_over(self) -> bytes:
-        """Return the rows of a brief one since the last time (tools/bench/stopwatch.py)."""
+        """Return a brief receiver's rows since the last call (tools/bench/stopwatch.py)."""
         self._say(f"hand {self.file}")
         return self.file.read_bytes()
 
@@ -112,7 +112,7 @@ class Receiver:
         self.meter.start()
 
     def share(self) -> float:
-        """How much of one core it has used since `clear`: near 1 it would be the limit."""
+        """Return the share of one core used since `clear`: near 1 it would be the bottleneck."""
         used, seconds = self.meter.read()
         return round(used["receiver"] / seconds, 2)
 
@@ -126,7 +126,7 @@ class Receiver:
 
 
 def certified(folder: Path, hosts: list[str]) -> Path:
-    """A certificate for the hosts, with its key in the same file; `ca.pem` beside it proves it."""
+    """Write a certificate and its key for the hosts into one file, and the CA into `ca.pem`."""
     authority = trustme.CA()
     authority.cert_pem.write_to_path(folder / "ca.pem")
     file = folder / "receiver.pem"

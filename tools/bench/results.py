@@ -1,4 +1,4 @@
-"""The figures of the last run of each scenario that was asked to keep them, and their pictures."""
+"""Stored figures of each scenario's last run with --write, and their pictures."""
 
 import json
 from collections.abc import Callable
@@ -15,14 +15,14 @@ DRAWN: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
 }
 
 
-class Kept(NamedTuple):
+class Result(NamedTuple):
     command: str
     machine: dict[str, Any]
     figures: dict[str, Any]
 
 
-def keep(name: str, kept: Kept) -> None:
-    (FOLDER / f"{name}.json").write_text(json.dumps(kept._asdict(), indent=1) + "\n")
+def keep(name: str, result: Result) -> None:
+    (FOLDER / f"{name}.json").write_text(json.dumps(result._asdict(), indent=1) + "\n")
     if name in DRAWN:
         file, draw = DRAWN[name]
-        (PICTURES / file).write_text(draw(kept.figures))
+        (PICTURES / file).write_text(draw(result.figures))

@@ -1,4 +1,4 @@
-"""Where a scenario runs: the service's own processes, its database and its broker."""
+"""Rig of a scenario: the service's processes, its database and its broker."""
 
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from tools.faults.service import Service
 
 
 class Rig:
-    """The service on its servers; `folder` takes logs and whatever a scenario writes."""
+    """The service on its servers; `folder` is for logs and a scenario's files."""
 
     def __init__(self, environment: Mapping[str, str], folder: Path) -> None:
         self.service = Service(environment, folder)
@@ -31,7 +31,7 @@ class Rig:
             self.end(name)
 
     def start(self, worker_through: Sequence[str] = ()) -> None:
-        """Start the worker of the Procfile, unless it is up; wait for its first sweep.
+        """Start the worker of the Procfile unless it runs, and wait for its first sweep.
 
         `worker_through` is a command that becomes the worker (tools.faults.service.Service.start).
         """
@@ -45,22 +45,22 @@ class Rig:
             raise TimeoutError(f"{ended} ended at its start; its log says why")
 
     def has_ended(self) -> str:
-        """The name of a process that is gone by itself; empty where none is."""
-        gone = [name for name, each in self.service.processes.items() if each.poll() is not None]
-        return gone[0] if gone else ""
+        """Return the name of a process that has ended by itself, or ""."""
+        ended = [name for name, each in self.service.processes.items() if each.poll() is not None]
+        return ended[0] if ended else ""
 
     def stop(self) -> None:
         self.end("worker")
 
     def end(self, name: str) -> None:
-        """Stop a process; one that does not stop in its time is killed, and that is told."""
+        """Stop a process; on timeout it is killed, and a message says so."""
         try:
             self.service.stop(name)
         except subprocess.TimeoutExpired as error:
             say(f"{name} did not stop within {error.timeout:g} seconds and was killed")
 
     def meter(self, **others: int) -> cpu.Meter:
-        """Processor time of worker, PostgreSQL and broker, and of other processes by id."""
+        """Meter the CPU time of worker, PostgreSQL and broker, and of `others` by process id."""
         worker = self.service.processes.get("worker")
         roots = {"worker": worker.pid} if worker else {}
         return cpu.Meter({**roots, "postgres": postgres(), "broker": broker(), **others})
@@ -71,7 +71,7 @@ def swept(since: datetime) -> bool:
 
 
 def postgres() -> int:
-    """The process that all of PostgreSQL's processes descend from; 0 if not on this machine."""
+    """Return the process id of PostgreSQL's postmaster; 0 if not on this machine."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_backend_pid()")
         return here(cursor.fetchone()[0])

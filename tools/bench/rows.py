@@ -1,4 +1,4 @@
-"""Waiting deliveries by the hundred thousand, made by SQL as publishing would make them."""
+"""Waiting deliveries by the hundred thousand, inserted by SQL as publishing would."""
 
 from collections.abc import Sequence
 
@@ -40,30 +40,30 @@ GROUP BY webhook_id
 
 @transaction.atomic
 def wait(webhook_ids: Sequence[int], size: int) -> int:
-    """Make `size` deliveries due, the webhooks in turn; each shipment has one for each of them."""
+    """Insert `size` due deliveries, the webhooks in turn, each of a shipment of its own."""
     with connection.cursor() as cursor:
-        # Not as the engine's connection may be tuned: this is a bulk load.
+        # Undo the tuning of the engine's connections: this is a bulk load.
         cursor.execute("SET LOCAL statement_timeout = 0; SET LOCAL enable_hashjoin = on")
         values = {"webhooks": list(webhook_ids), "count": len(webhook_ids), "size": size}
         cursor.execute(WAITING, {**values, "body": body(0)})
-        made = cursor.rowcount
+        deliveries = cursor.rowcount
     wake("webhook_id = ANY(%(webhooks)s)", {"webhooks": list(webhook_ids)})
-    return made
+    return deliveries
 
 
 def wake(condition: str, values: dict[str, object]) -> None:
-    """Write the wake-ups of these deliveries, as whatever makes one due has to."""
+    """Write the wake-ups of these deliveries, as is required of all code that makes one due."""
     with connection.cursor() as cursor:
         cursor.execute(WAKE.format(condition=condition), values)
 
 
 @transaction.atomic
 def webhooks(how_many: int) -> list[int]:
-    """Ids of webhooks that nobody will send to, each of a company of its own."""
+    """Create webhooks that nothing is sent to, each of a company of its own; return their ids."""
     companies = Company.objects.bulk_create(
         Company(name=f"Company {number}") for number in range(how_many)
     )
-    made = Webhook.objects.bulk_create(
+    hooks = Webhook.objects.bulk_create(
         Webhook(
             company=company,
             type_id=TRACKING_SIMPLE.id,
@@ -72,11 +72,11 @@ def webhooks(how_many: int) -> list[int]:
         )
         for company in companies
     )
-    return [webhook.pk for webhook in made]
+    return [webhook.pk for webhook in hooks]
 
 
-def counted() -> dict[State, int]:
-    """All deliveries by state."""
+def count_by_state() -> dict[State, int]:
+    """Count all deliveries by state."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL statement_timeout = 0")
         cursor.execute("SELECT state, count(*) FROM deliveries_delivery GROUP BY state")
@@ -84,16 +84,16 @@ def counted() -> dict[State, int]:
 
 
 def analyze(*, vacuum: bool = False) -> None:
-    """What autovacuum does some time after rows have come or gone."""
+    """Update the planner's statistics, as autovacuum does some time after changes."""
     with connection.cursor() as cursor:
         cursor.execute(f"{'VACUUM ' if vacuum else ''}ANALYZE {TABLES}")
 
 
 def know_as_empty() -> None:
-    """Have the planner believe what autovacuum tells it that came by while nothing waited.
+    """Give the planner the statistics of an autovacuum that ran while the queue was empty.
 
-    The queue keeps its pages, and for up to a minute after it has filled up again it is planned
-    for as if they held no rows.
+    The queue keeps its pages, and for up to a minute after it has filled up again statements are
+    planned as if it held no rows.
     """
     with connection.cursor() as cursor:
         cursor.execute(
@@ -103,6 +103,6 @@ def know_as_empty() -> None:
 
 
 def forget() -> None:
-    """Empty the tables of events, deliveries and attempts, and of when to look at them."""
+    """Empty the tables of events, deliveries, attempts and wake-ups."""
     with connection.cursor() as cursor:
         cursor.execute(f"TRUNCATE {TABLES}")

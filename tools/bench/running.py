@@ -1,4 +1,4 @@
-"""One run of a scenario: its options, its servers, its figures, and where they are kept."""
+"""Run of a scenario: its options, its servers, its figures, and where they are stored."""
 
 import argparse
 import shlex
@@ -13,7 +13,7 @@ from django.db import connection
 from tools.bench import machine, results
 from tools.bench.outcome import Outcome
 from tools.bench.progress import say
-from tools.bench.results import Kept
+from tools.bench.results import Result
 from tools.bench.rig import Rig
 from tools.bench.scenarios import (
     api,
@@ -51,9 +51,9 @@ LAST_WORDS = 5
 
 
 def main(name: str, arguments: Sequence[str], place: Place) -> int:
-    """0 when the scenario has figures, 1 when they are void, break a promise, or are missing."""
-    given = options(name, arguments)
-    return guarded(partial(work, name, given, place))
+    """Run a scenario; return 1 if its figures are void, break a promise or are missing, else 0."""
+    args = options(name, arguments)
+    return guarded(partial(work, name, args, place))
 
 
 def options(name: str, arguments: Sequence[str]) -> argparse.Namespace:
@@ -74,16 +74,16 @@ def options(name: str, arguments: Sequence[str]) -> argparse.Namespace:
         action="store_true",
         help="keep the figures in tools/bench/results, and their picture",
     )
-    given = parser.parse_args(arguments)
-    said = [argument for argument in arguments if argument != "--write"]
-    given.command = shlex.join([f"tools/bench/{name}", *said])
-    return given
+    args = parser.parse_args(arguments)
+    shown_arguments = [argument for argument in arguments if argument != "--write"]
+    args.command = shlex.join([f"tools/bench/{name}", *shown_arguments])
+    return args
 
 
-def work(name: str, given: argparse.Namespace, place: Place) -> int:
+def work(name: str, args: argparse.Namespace, place: Place) -> int:
     servers: list[Server] = []
     try:
-        outcome, facts = measure(name, given, place, servers)
+        outcome, facts = measure(name, args, place, servers)
     except Stop:
         return 1
     except (UsageError, TimeoutError) as trouble:
@@ -96,17 +96,17 @@ def work(name: str, given: argparse.Namespace, place: Place) -> int:
         connection.close()
         for server in reversed(servers):
             server.stop()
-        # The half of us that would do this may have been killed.
+        # The guard half of this process, which would do this, may have been killed.
         for folder in (place.files, place.sockets):
             shutil.rmtree(folder, ignore_errors=True)
     outcome.show()
-    if given.write and not outcome.troubles:
-        results.keep(name, Kept(given.command, facts, outcome.figures))
+    if args.write and not outcome.troubles:
+        results.keep(name, Result(args.command, facts, outcome.figures))
     return 1 if outcome.troubles or outcome.failures else 0
 
 
 def last_words(place: Place) -> list[str]:
-    """The ends of what the processes have said; there is no looking at it later."""
+    """Return the last lines of each process's log, which is deleted at the end."""
     return [
         f"{log.stem}: {line}"
         for log in sorted(place.logs.glob("*.log"))
@@ -115,11 +115,11 @@ def last_words(place: Place) -> list[str]:
 
 
 def measure(
-    name: str, given: argparse.Namespace, place: Place, servers: list[Server]
+    name: str, args: argparse.Namespace, place: Place, servers: list[Server]
 ) -> tuple[Outcome, machine.Facts]:
-    """Whatever is started goes into `servers`, for the caller to stop."""
-    if given.postgresql:
-        use_programs(given.postgresql)
+    """Start the servers and measure; the caller stops what is in `servers`."""
+    if args.postgresql:
+        use_programs(args.postgresql)
     say("starting PostgreSQL and Valkey")
     for server in (Postgres(place), Valkey(place)):
         servers.append(server)
@@ -129,4 +129,4 @@ def measure(
     if machine.is_busy(facts):
         say(f"the machine is busy: its load is {facts['load_before']}, so times say little")
     with Rig({}, place.files) as rig:
-        return SCENARIOS[name].run(given, rig), facts
+        return SCENARIOS[name].run(args, rig), facts

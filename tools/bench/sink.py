@@ -1,12 +1,12 @@
-"""The receiver's program: an epoll loop that writes down every request and answers it.
+"""Program of the receiver: an epoll loop that logs every request and answers it.
 
-`python -m tools.bench.sink [--tls FILE] [--listen ADDRESS:PORT] [--brief]` says its port on stdout.
-The path of a request says how it is answered (tools/bench/manners.py). Lines on stdin say what to
-do: `count` says how many requests were answered, `held` how many still wait for an answer, `log
-PATH` writes all to a file, `clear` forgets them, `fall` has the paths below /fall fall silent.
+`python -m tools.bench.sink [--tls FILE] [--listen ADDRESS:PORT] [--brief]` prints its port on
+stdout. The path of a request chooses the response (tools/bench/manners.py). Commands on stdin:
+`count` prints the number of answered requests, `held` of those still waiting for an answer, `log
+PATH` writes all to a file, `clear` forgets them, `fall` stops answers to the paths below /fall.
 
-With --brief it keeps the number and the time of what it answered and nothing else, for loads that
-last; `hand PATH` writes those to a file and forgets them, while it goes on answering.
+With --brief it stores only number and time of answered requests, for long loads; `hand PATH`
+writes those to a file and forgets them, without a pause.
 """
 
 import argparse
@@ -30,22 +30,20 @@ from tools.bench.manners import RESET, Manners
 
 PIECE = 64 * 1024
 WOULD_BLOCK = (BlockingIOError, ssl.SSLWantReadError)
-# Closing without a farewell: the other side gets a reset.
+# SO_LINGER of 0 seconds: closing sends a reset.
 AT_ONCE = struct.pack("ii", 1, 0)
 
 
 @dataclass(slots=True)
 class Request:
-    """Kept as it came: taking it apart can wait until nobody is being measured."""
+    """Raw request; it is parsed only after the measurement."""
 
     at: float
     bytes: bytes
     answered_at: float | None = None
 
     def row(self) -> tuple[float, str, str, str, float | None]:
-        """Time of arrival on the monotonic clock, path, X-Webhook-Id or nothing, body, and when
-        it was answered.
-        """
+        """Return arrival time (monotonic), path, X-Webhook-Id or "", body, and answer time."""
         head, _, body = self.bytes.partition(b"\r\n\r\n")
         path = head.split(b" ", 2)[1].decode()
         return self.at, path, header(head, b"x-webhook-id"), body.decode(), self.answered_at
@@ -57,10 +55,10 @@ class Connection:
         opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.socket = opened
         self.rest = b""
-        self.held = 0
+        self.pending = 0
 
     def read(self) -> list[bytes] | None:
-        """The requests that are complete; None when the connection is over."""
+        """Return the complete requests; None if the connection is closed."""
         requests = []
         while True:
             try:
@@ -76,24 +74,24 @@ class Connection:
                 requests.append(data[:end])
                 data = data[end:]
             self.rest = data
-            # TLS may hold more than the socket shows; without it epoll will say so.
+            # TLS may have buffered more than the socket shows; without TLS epoll reports it.
             if not isinstance(self.socket, ssl.SSLSocket):
                 return requests
 
     def send(self, answer: bytes) -> bool:
-        """Send an answer; False when the connection is over, because of that or before."""
+        """Send an answer; return False if the connection is to be closed."""
         if answer == RESET:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
             return False
         try:
             self.socket.sendall(answer)
-        except OSError:  # the other side has gone
+        except OSError:  # the sender has closed the connection
             return False
         return True
 
 
 def length(data: bytes) -> int:
-    """Bytes of the first request in `data`; 0 while it is not complete."""
+    """Return the length of the first request in `data`; 0 while it is incomplete."""
     head = data.find(b"\r\n\r\n")
     if head < 0:
         return 0
@@ -123,7 +121,7 @@ class Sink:
         self.cleared_at = 0.0
         self.answered = 0
         self.connections: dict[int, Connection] = {}
-        # Answers that are due later: when, a number that tells equal times apart, and the rest.
+        # Heap of later answers: due time, a tie-breaking number, and the rest.
         self.later: list[tuple[float, int, Connection, Request, bytes]] = []
         self.numbers = itertools.count()
         self.listener = socket.create_server(address, backlog=4096)
@@ -133,12 +131,12 @@ class Sink:
         self.epoll.register(sys.stdin, select.EPOLLIN)
 
     @property
-    def held(self) -> int:
-        """Requests that were not answered, on connections that are still open."""
-        return sum(connection.held for connection in self.connections.values())
+    def pending(self) -> int:
+        """Number of unanswered requests on open connections."""
+        return sum(connection.pending for connection in self.connections.values())
 
     def serve(self) -> None:
-        """Until stdin is closed."""
+        """Serve until stdin is closed."""
         while True:
             wait = max(0.0, self.later[0][0] - time.monotonic()) if self.later else None
             for descriptor, _ in self.epoll.poll(wait):
@@ -164,7 +162,7 @@ class Sink:
                     )
                 self.connections[opened.fileno()] = Connection(opened)
                 self.epoll.register(opened, select.EPOLLIN)
-        except OSError:  # nobody else waits, or the one who did has gone
+        except OSError:  # no further connection, or it was closed meanwhile
             return
 
     def take(self, connection: Connection) -> None:
@@ -177,7 +175,7 @@ class Sink:
             request = Request(now, data)
             if not self.brief:
                 self.log.append(request)
-            connection.held += 1
+            connection.pending += 1
             at, answer = self.manners.react(data, now)
             if at <= now:
                 self.reply(connection, request, answer)
@@ -186,11 +184,11 @@ class Sink:
                 heapq.heappush(self.later, (at, number, connection, request, answer))
 
     def reply(self, connection: Connection, request: Request, answer: bytes) -> None:
-        """Answer, unless the other side has given up."""
+        """Answer a request, unless the sender has closed the connection."""
         if not connection.send(answer):
             self.close(connection)
             return
-        connection.held -= 1
+        connection.pending -= 1
         request.answered_at = time.monotonic()
         self.answered += request.at >= self.cleared_at
         if self.brief:
@@ -202,7 +200,7 @@ class Sink:
         connection.socket.close()
 
     def obey(self, line: str) -> bool:
-        """Do what was said on stdin; False once nothing more will be."""
+        """Execute a command of stdin; return False at its end."""
         word, _, path = line.strip().partition(" ")
         if word == "log":
             with open(path, "w") as file:
@@ -215,10 +213,10 @@ class Sink:
             self.manners.silent = True
         if word == "hand":
             notes, self.notes = self.notes, bytearray()
-            # A disk that is slow must not make the receiver slow.
+            # A slow disk must not slow down the receiver.
             Thread(target=hand, args=(notes, Path(path), self.answered), daemon=True).start()
         elif word:
-            print(self.held if word == "held" else self.answered, flush=True)
+            print(self.pending if word == "held" else self.answered, flush=True)
         return bool(line)
 
 
@@ -237,7 +235,7 @@ def main() -> None:
     if options.tls:
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         context.load_cert_chain(options.tls)
-    # Thousands of requests may wait for their answers, each on a connection of its own.
+    # Thousands of requests may wait for answers, each on its own connection.
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     address, _, port = options.listen.rpartition(":")

@@ -1,4 +1,4 @@
-"""A backlog for a server of a few workers: does the sender find out how much it can take?"""
+"""Backlog for a server with a few workers, to see if the sender adapts to its capacity."""
 
 import time
 from dataclasses import dataclass, field
@@ -11,12 +11,12 @@ from tools.bench.measure import in_ms
 from tools.bench.progress import until
 from tools.bench.receiver import Receiver
 
-# Judged.
+# Limits that are judged.
 LEAST_SHARE_OF_CAPACITY = 0.9
 LARGEST_SHARE_OF_TIMEOUTS = 0.01
 LONGEST_MS = 1000.0
 
-# What the sender has written down of its attempts that ended.
+# The sender's records of finished attempts.
 ATTEMPTS = """
 SELECT attempt.duration_ms, attempt.error FROM deliveries_delivery AS delivery
 JOIN deliveries_any_attempt AS attempt ON attempt.delivery_id = delivery.id
@@ -26,7 +26,7 @@ WHERE delivery.webhook_id = %s
 
 @dataclass(frozen=True)
 class Spared:
-    """`capacity` is requests a second that the server can answer; `durations` are in seconds."""
+    """Result of a run. `capacity` is requests a second of the server; `durations` in seconds."""
 
     workers: int
     capacity: float
@@ -48,7 +48,7 @@ class Spared:
         return in_ms(self.durations).get("p99")
 
     def broken(self) -> list[str]:
-        """The promises that do not hold."""
+        """Report the limits that are exceeded."""
         p99 = self.p99_ms
         judged = {
             f"{self.share_of_capacity} of its capacity": self.share_of_capacity
@@ -75,7 +75,7 @@ class Spared:
 def measure(
     receiver: Receiver, workers: int, busy_seconds: float, waiting: int, seconds: float
 ) -> Spared:
-    """Watch for so many seconds from the first request on; the rest is cancelled."""
+    """Measure for `seconds` from the first request on, and cancel the rest."""
     (webhook,) = load.webhooks([receiver.url(f"small/{workers}/{busy_seconds}")])
     receiver.clear()
     with transaction.atomic():
@@ -86,7 +86,7 @@ def measure(
     durations, timeouts = attempts(webhook.pk)
     first = min(arrival.at for arrival in receiver.arrivals())
     draining.retire([webhook])
-    until(lambda: not receiver.held(), "the last requests did not end")
+    until(lambda: not receiver.pending(), "the last requests did not end")
     answers = [arrival.answered_at for arrival in receiver.arrivals() if arrival.answered_at]
     in_time = sum(answered_at <= first + seconds for answered_at in answers)
     there = Delivery.objects.filter(webhook=webhook).count()
@@ -101,7 +101,7 @@ def measure(
 
 
 def attempts(webhook_id: int) -> tuple[list[float], int]:
-    """Seconds of each attempt so far, and how many of them timed out."""
+    """Return the seconds of each attempt so far, and the number of timeouts."""
     with connection.cursor() as cursor:
         cursor.execute(ATTEMPTS, [webhook_id])
         rows = cursor.fetchall()

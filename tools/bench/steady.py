@@ -1,6 +1,6 @@
-"""Events that keep coming at a rate, and how long each took to its receiver.
+"""Steady load, and the latency of each event to its receiver.
 
-An open loop: time counts from when an event was due, also where its publisher was late.
+An open loop: time counts from an event's due time, even if its publisher was late.
 """
 
 import argparse
@@ -30,10 +30,10 @@ LATE_SECONDS = 0.5
 
 @dataclass(frozen=True)
 class Load:
-    """Events a second, for so many seconds, by so many processes, `batch` of them in each commit.
+    """Load of `rate` events a second for `seconds`, by `publishers` processes, `batch` per commit.
 
-    What is due in the `warm_up` seconds before those, in which loops and connections start, is
-    published and balanced and not timed.
+    Events due in the `warm_up` seconds before, in which loops and connections start, are published
+    and balanced but not timed.
     """
 
     rate: float
@@ -53,8 +53,9 @@ class Load:
 
 @dataclass(frozen=True)
 class Steady:
-    """Seconds to the receiver for each event that was answered: from when it was due, and from
-    its commit. `late` is how long after its time the slowest commit came.
+    """Latencies in seconds of answered events, from their due time and from their commit.
+
+    `late` is the delay of the latest commit.
     """
 
     from_due: list[float]
@@ -71,22 +72,22 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--publishers", type=int, default=2, help="processes that publish")
 
 
-def asked(given: argparse.Namespace, rate: float) -> Load:
-    return Load(rate, given.seconds, given.publishers, given.warm_up)
+def requested_load(args: argparse.Namespace, rate: float) -> Load:
+    return Load(rate, args.seconds, args.publishers, args.warm_up)
 
 
-def lateness(done: Steady) -> list[str]:
-    """What to know of a run whose publishers were the limit and not the service."""
-    if done.late < LATE_SECONDS:
+def lateness(result: Steady) -> list[str]:
+    """Return a note if the publishers, and not the service, were the bottleneck."""
+    if result.late < LATE_SECONDS:
         return []
     return [
-        f"Publishers fell {done.late:.1f} s behind their schedule: this machine commits no faster,"
-        " and time from the schedule is mostly theirs."
+        f"Publishers fell {result.late:.1f} s behind their schedule: this machine commits no"
+        " faster, and time from the schedule is mostly theirs."
     ]
 
 
 def run(rig: Rig, receiver: Receiver, webhooks: list[Webhook], load: Load) -> Steady:
-    """Publish to the webhooks in turn; return when all that answer have what is theirs."""
+    """Publish to the webhooks in turn, and wait until all that answer have their events."""
     loud = [webhook for webhook in webhooks if not is_silent(webhook)]
     due = sum(not is_silent(webhooks[number % len(webhooks)]) for number in range(load.count))
     what = f"{load.rate:g} events/s, {len(webhooks) - len(loud)} of {len(webhooks)} silent"
@@ -106,7 +107,7 @@ def run(rig: Rig, receiver: Receiver, webhooks: list[Webhook], load: Load) -> St
     answered = [row for row in warm if row[0] in arrived]
     return Steady(
         from_due=[arrived[number] - due for number, due, _ in answered],
-        # The row can be on its way before its publisher looks at the clock.
+        # An event can arrive before its publisher has read the clock.
         from_commit=[max(0.0, arrived[number] - commit) for number, _, commit in answered],
         late=max(commit - due for _, due, commit in warm),
         cpu_s_per_1000=draining.per_1000(used, load.count),
@@ -116,7 +117,7 @@ def run(rig: Rig, receiver: Receiver, webhooks: list[Webhook], load: Load) -> St
 
 
 def first_arrivals(arrivals: list[Arrival]) -> dict[int, float]:
-    """When each event was first answered, by its number."""
+    """Return the time of the first answered request of each event, by number."""
     arrived: dict[int, float] = {}
     for arrival in arrivals:
         if arrival.answered:
@@ -130,7 +131,7 @@ def is_silent(webhook: Webhook) -> bool:
 
 @contextmanager
 def publishers(rig: Rig, how_many: int) -> Iterator[list[subprocess.Popen[str]]]:
-    """Processes of tools/bench/publisher.py that wait for their plan."""
+    """Start processes of tools/bench/publisher.py that wait for their plan."""
     processes = [
         subprocess.Popen(
             [sys.executable, "-m", "tools.bench.publisher"],
@@ -160,9 +161,9 @@ def start(
     company_ids: list[int],
     files: Sequence[Path] = (),
 ) -> float:
-    """Give each process its part; the moment of the first event, on the monotonic clock.
+    """Give each process its plan; return the time of the first event, on the monotonic clock.
 
-    With `files`, one for each, they write down what they publish there.
+    With `files`, one per process, they log published events there.
     """
     first = time.monotonic() + HEAD_START_SECONDS
     for share, process in enumerate(processes):

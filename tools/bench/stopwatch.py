@@ -1,4 +1,4 @@
-"""Times from commit to receiver under a load that lasts: rows are read from files and forgotten.
+"""Latencies from commit to receiver under a long load: rows are read from files and discarded.
 
 Publishers and a brief receiver (tools/bench/sink.py) write rows of fixed size, in which times are
 on the monotonic clock and numbers are numbers of events. No Django.
@@ -12,35 +12,35 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-# Number, when it was due, when it was committed.
+# Number, due time, commit time.
 PUBLISHED = struct.Struct("3d")
-# Number, when it came.
+# Number, arrival time.
 ARRIVED = struct.Struct("2d")
-# Rows are written and looked for so often: a minute's at once would be felt by everybody.
+# Interval of writing and reading rows: a whole minute's at once would disturb the measurement.
 LOOK_EVERY_SECONDS = 1.0
 
 
 class Way(NamedTuple):
-    """The way of an event from commit to first arrival, which is infinite while it has not come."""
+    """Commit and first arrival of an event; the arrival is infinite until then."""
 
     committed: float
     arrived: float
 
     @property
     def seconds(self) -> float:
-        # The row can be on its way before its publisher looks at the clock.
+        # An event can arrive before its publisher has read the clock.
         return max(0.0, self.arrived - self.committed)
 
     def is_under_way(self, since: float, until: float) -> bool:
-        """Return whether it was on its way at any time between two moments."""
+        """Return True if the event was in flight at any time between two moments."""
         return self.committed < until and self.arrived > since
 
 
 @dataclass
-class Taken:
-    """The record of a minute: ways of the events committed in it, and counts.
+class MinuteTimes:
+    """Record of a minute: events committed in it, and counts.
 
-    `late` is how long after its time the slowest commit came.
+    `late` is the delay of the latest commit.
     """
 
     published: int = 0
@@ -50,7 +50,7 @@ class Taken:
 
 
 class Tail:
-    """The end of a file, read as it grows."""
+    """Reader of a file that grows."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -68,28 +68,28 @@ class Tail:
 
 
 class Stopwatch:
-    """`read` regularly, and `close` each minute once its events have had the time to arrive."""
+    """Stopwatch: call `read` regularly, and `close` a minute once its events should be there."""
 
     def __init__(self, files: Collection[Path], hand_over: Callable[[], bytes], count: int) -> None:
         self.tails = [Tail(each) for each in files]
         self.hand_over = hand_over
-        self.minutes: defaultdict[int, Taken] = defaultdict(Taken)
-        # Halves of ways whose other half has not been read.
+        self.minutes: defaultdict[int, MinuteTimes] = defaultdict(MinuteTimes)
+        # Commits of events whose arrival was not read yet, and the reverse.
         self.committed: dict[int, float] = {}
         self.arrived: dict[int, float] = {}
-        self.seen = bytearray(count)
+        self.arrival_flags = bytearray(count)
         self.published = 0
-        # Arrivals of repeats.
+        # Times of repeated arrivals.
         self.repeats: list[float] = []
 
     def begin(self, start: float, every: float) -> None:
-        """Count minutes of `every` seconds from `start`; what comes before is in minute -1."""
+        """Count minutes of `every` seconds from `start`; earlier events are in minute -1."""
         self.start, self.every = start, every
 
     @property
     def received(self) -> int:
-        """Count the events that have come, repeats left out."""
-        return self.seen.count(1)
+        """Number of events that have arrived, without repeats."""
+        return self.arrival_flags.count(1)
 
     def minute(self, at: float) -> int:
         return max(-1, int((at - self.start) // self.every))
@@ -97,27 +97,27 @@ class Stopwatch:
     def read(self) -> None:
         for each, at in ARRIVED.iter_unpack(self.hand_over()):
             number = int(each)
-            if self.seen[number]:
+            if self.arrival_flags[number]:
                 self.repeats.append(at)
                 continue
-            self.seen[number] = 1
+            self.arrival_flags[number] = 1
             self.arrived[number] = at
             self.minutes[self.minute(at)].arrived += 1
         for tail in self.tails:
             for each, due, at in tail.rows():
                 self.committed[int(each)] = at
                 self.published += 1
-                taken = self.minutes[self.minute(at)]
-                taken.published += 1
-                taken.late = max(taken.late, at - due)
+                minute = self.minutes[self.minute(at)]
+                minute.published += 1
+                minute.late = max(minute.late, at - due)
         for number in self.committed.keys() & self.arrived.keys():
             way = Way(self.committed.pop(number), self.arrived.pop(number))
             self.minutes[self.minute(way.committed)].ways.append(way)
 
-    def close(self, minute: int) -> Taken:
-        """Return the record of it; an event that has not come by now is for ever late."""
-        taken = self.minutes.pop(minute, Taken())
-        taken.ways += [
+    def close(self, minute: int) -> MinuteTimes:
+        """Return and forget a minute's record; events that have not arrived count as infinite."""
+        record = self.minutes.pop(minute, MinuteTimes())
+        record.ways += [
             Way(at, math.inf) for at in self.committed.values() if self.minute(at) == minute
         ]
-        return taken
+        return record

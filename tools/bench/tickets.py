@@ -1,4 +1,4 @@
-"""A desk that has been worked for years: tickets by the million, made by SQL."""
+"""Desk after years of use: tickets by the million, inserted by SQL."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ COMMON, RARE = "parcel", "zebra"
 WORDS = ("late", "torn", "wet", "box", "door", "depot", "driver", "label", "glass", "phone")
 BYTES_OF_TICKET = 2_500
 
-# Of the newest and half as many again, two in three are open: so many as were asked for.
+# Two in three of the newest 1.5 N tickets are open, which makes N.
 TICKETS = """
 INSERT INTO tickets_ticket (id, company_id, type_id, status, comments, data, shipment_id, agent_id,
   carrier_name, due_at, resolution_due_at, filing_due_at, decided_at, version, created_at,
@@ -69,7 +69,7 @@ SELECT id, 'company', '', true, 'Any news of the ' || CASE WHEN id %% 4 = 0 THEN
   ELSE 'letter' END || ' that was ' || (%(words)s::text[])[1 + id %% 10] || '?', 1, created_at
 FROM tickets_ticket WHERE id %% 2 = 1 AND id BETWEEN %(first)s AND %(last)s
 """
-# As the trigger would, which is off meanwhile: the shipments come behind their tickets.
+# Inserts search entries in place of the disabled trigger: shipments come after their tickets.
 ENTRIES = """
 SELECT tickets_write_search_entries(
   (SELECT array_agg(number) FROM generate_series(%(first)s::bigint, %(last)s::bigint) AS number))
@@ -86,12 +86,12 @@ AT_ONCE = 100_000
 
 
 def fill(tickets: int, open_: int, people: int, companies: int) -> None:
-    """All of it, known to the planner; indexes are made when the rows are there."""
+    """Insert all rows, then create the indexes and update the planner's statistics."""
     agent_ids = make_people(people)
-    made = Company.objects.bulk_create(Company(name=f"Company {n}") for n in range(companies))
-    given = {
-        "companies": [company.pk for company in made],
-        "company_count": len(made),
+    owners = Company.objects.bulk_create(Company(name=f"Company {n}") for n in range(companies))
+    parameters = {
+        "companies": [company.pk for company in owners],
+        "company_count": len(owners),
         "types": list(TYPES),
         "agents": agent_ids,
         "carriers": list(CARRIERS),
@@ -105,7 +105,7 @@ def fill(tickets: int, open_: int, people: int, companies: int) -> None:
         for first in range(1, tickets + 1, AT_ONCE):
             span = {"first": first, "last": min(first + AT_ONCE - 1, tickets)}
             for statement in FILLED:
-                cursor.execute(statement, {**given, **span})
+                cursor.execute(statement, {**parameters, **span})
     with connection.cursor() as cursor:
         cursor.execute("SELECT setval('tickets_ticket_id_seq', %s)", [tickets])
         cursor.execute(f"VACUUM ANALYZE {', '.join(TABLES)}")
@@ -123,7 +123,7 @@ def make_people(count: int) -> list[int]:
 
 @contextmanager
 def without_entries() -> Iterator[None]:
-    """No ticket writes what it is found by."""
+    """Disable the trigger that writes search entries of tickets."""
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE tickets_ticket DISABLE TRIGGER search_entry_of_new")
         yield
@@ -132,16 +132,16 @@ def without_entries() -> Iterator[None]:
 
 @contextmanager
 def without_indexes() -> Iterator[None]:
-    """Those that are no constraint's: each row would have to find its place in every one."""
+    """Drop indexes that are not unique for the time of a block, which speeds up inserts."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT indexrelid::regclass::text, pg_get_indexdef(indexrelid) FROM pg_index"
             " WHERE indrelid = ANY(%s::regclass[]) AND NOT indisunique",
             [list(TABLES)],
         )
-        found = cursor.fetchall()
-        for name, _ in found:
+        indexes = cursor.fetchall()
+        for name, _ in indexes:
             cursor.execute(f"DROP INDEX {name}")
         yield
-        for _, make in found:
+        for _, make in indexes:
             cursor.execute(make)

@@ -1,4 +1,4 @@
-"""Troubles at their times, beside a load that is measured."""
+"""Troubles that happen at given times during a measured load."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -13,26 +13,26 @@ from tools.bench.crew import WORKERS, Crew
 from tools.bench.minutes import KILLED
 from tools.bench.readings import Readings
 
-# Others take over from a killed worker when its lease is over and one of them sees it.
+# Other loops take over from a killed worker once its lease has expired and a heartbeat notices.
 KILL_SECONDS = LEASE_SECONDS + HEARTBEAT_SECONDS
 OPEN = "transaction open"
 DEPLOY = "deploy"
 NEIGHBOURS = "bad neighbours"
-# At this isolation the snapshot stays until the end; an id of its own holds back vacuum too.
+# REPEATABLE READ keeps the snapshot until the end; the transaction id holds back vacuum too.
 HOLD = "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT pg_current_xact_id()"
 
 
 class Step(NamedTuple):
-    """What to do, so many seconds from the start."""
+    """Action at a number of seconds from the start."""
 
     at: float
     act: Callable[[], None]
 
 
 class Troubles(InThread):
-    """`with Troubles(steps, readings)`; what is not due by the end of the block is left out.
+    """Thread that runs steps at their times; steps not due by the end are skipped.
 
-    One after the other: what may last has one of its own, so as to hold up nothing else.
+    Steps run one after the other: give long ones a thread of their own.
     """
 
     def __init__(self, steps: Sequence[Step], readings: Readings) -> None:
@@ -48,7 +48,7 @@ class Troubles(InThread):
 
 
 class OpenTransaction:
-    """Keeps from being cleared away whatever is dead since it was opened."""
+    """Open transaction that keeps vacuum from removing rows that died after its start."""
 
     def __init__(self, readings: Readings) -> None:
         self.readings = readings
@@ -57,7 +57,7 @@ class OpenTransaction:
         return [Step(since, lambda: self.open(until)), Step(until, self.close)]
 
     def open(self, until: float) -> None:
-        # A connection of its own: the thread has other things to do meanwhile.
+        # A separate connection: the thread uses its own for other steps meanwhile.
         self.connection = connections.create_connection("default")
         with self.connection.cursor() as cursor:
             cursor.execute(HOLD)
@@ -71,7 +71,7 @@ class OpenTransaction:
 
 
 class Crowd:
-    """Neighbours of all kinds that are asked for, whose deliveries appear all at once."""
+    """Neighbours of several kinds, whose deliveries appear all at once."""
 
     def __init__(self, receivers: BadReceivers, crowd: Sequence[Neighbours]) -> None:
         self.receivers, self.crowd = receivers, crowd
@@ -83,7 +83,7 @@ class Crowd:
         draining.ring()
 
     def go_on(self) -> None:
-        """New deliveries for those that have ended; the receivers forget, or they would grow."""
+        """Replace finished deliveries, and clear the receivers' logs, which would grow."""
         self.receivers.receiver.clear()
         for each in self.crowd:
             each.top_up()

@@ -1,4 +1,4 @@
-"""What is written for a delivery and for a ticket: WAL, and room on disk."""
+"""Volume written per delivery and per ticket: WAL and disk space."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.db import connection
 
 WAL = "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')"
-# Of the tables with these names and of their partitions, each with its indexes.
+# Sizes of tables with this prefix and their partitions, with indexes.
 DISK = """
 SELECT coalesce(sum(pg_total_relation_size(oid)), 0) FROM pg_class
 WHERE relkind = 'r' AND relname LIKE ANY(%s)
@@ -15,13 +15,13 @@ WHERE relkind = 'r' AND relname LIKE ANY(%s)
 
 @dataclass(frozen=True)
 class Volume:
-    """Bytes so far: of WAL, and by kind of table on disk."""
+    """Bytes so far of WAL, and on disk by table."""
 
     wal: int
     disk: dict[str, int]
 
     def since(self, before: "Volume", things: int) -> dict[str, float]:
-        """Bytes for each of so many things."""
+        """Return the bytes per thing, for N `things`."""
         disk = {name: size - before.disk[name] for name, size in self.disk.items()}
         return {
             "wal": round((self.wal - before.wal) / things, 1),
@@ -31,9 +31,9 @@ class Volume:
 
 
 def volume(tables: Sequence[str]) -> Volume:
-    """Of the tables whose names begin so."""
+    """Measure the tables whose names begin with one of `tables`."""
     with connection.cursor() as cursor:
-        # Whatever is still held back goes out, and room that is free again counts as free.
+        # Flush pending writes first.
         cursor.execute("CHECKPOINT")
         cursor.execute(WAL)
         (wal,) = cursor.fetchone()

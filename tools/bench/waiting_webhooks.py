@@ -1,4 +1,4 @@
-"""Webhooks by the million, each with one delivery that is due in an hour, made by SQL."""
+"""Webhooks by the million, each with one delivery due in an hour, inserted by SQL."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,7 +15,7 @@ from webhooks.models import Webhook
 AT_ONCE = 100_000
 URL = "https://hooks.example.com/in"
 
-# Copies of one company, and one webhook for each, a copy of its webhook.
+# Copies a company, with a copy of its webhook for each.
 COMPANIES = """
 INSERT INTO companies_company ({columns})
 SELECT {columns} FROM companies_company CROSS JOIN generate_series(1, %(count)s)
@@ -27,7 +27,7 @@ SELECT copy.id, model.* FROM companies_company AS copy CROSS JOIN (
   SELECT {columns} FROM webhooks_webhook WHERE id = %(webhook)s) AS model
 WHERE copy.id > %(after)s ORDER BY copy.id
 """
-# What a retry looks like that waits: attempted once, and not due for an hour.
+# Inserts waiting retries: attempted once, and due in an hour.
 WAITING = """
 WITH event AS (
   INSERT INTO deliveries_event
@@ -47,24 +47,24 @@ ORDER BY webhook.id
 
 
 def make(count: int) -> list[int]:
-    """Make so many more; returns the webhooks' ids, in the order in which they were made."""
+    """Create `count` more webhooks; return their ids in order of creation."""
     (model,) = load.webhooks([URL])
     ids: list[int] = []
     with connection.cursor() as cursor, tqdm(total=count, desc="webhooks", disable=None) as bar:
-        # Not as the service's connections may be tuned: this is a bulk load.
+        # Undo the tuning of the service's connections: this is a bulk load.
         cursor.execute("SET statement_timeout = 0")
         while len(ids) < count:
             some = min(AT_ONCE, count - len(ids))
             ids += make_some(cursor, model, some)
             bar.update(some)
-    # The settings of this connection are for nobody else.
+    # Do not let later code inherit this connection's settings.
     connection.close()
     rows.analyze()
     return ids
 
 
 def make_some(cursor: CursorWrapper, model: Webhook, count: int) -> list[int]:
-    """Copies of `model`; returns their ids."""
+    """Copy `model`; return the ids of the copies."""
     companies, webhooks = Company.objects, Webhook.objects
     newest_company, newest = highest(companies.all()), highest(webhooks.all())
     cursor.execute(
@@ -78,12 +78,12 @@ def make_some(cursor: CursorWrapper, model: Webhook, count: int) -> list[int]:
     return list(webhooks.filter(pk__gt=newest).order_by("pk").values_list("pk", flat=True))
 
 
-def highest(found: models.QuerySet[Any]) -> int:
-    """The newest id; there is one."""
-    return found.aggregate(models.Max("pk"))["pk__max"]
+def highest(rows: models.QuerySet[Any]) -> int:
+    """Return the highest id of a table that is not empty."""
+    return rows.aggregate(models.Max("pk"))["pk__max"]
 
 
 def columns(model: type[models.Model], but: Sequence[str] = ()) -> str:
-    """All of a table's columns but its id and these, for a list in SQL."""
+    """List a table's columns in SQL, without its primary key and those in `but`."""
     names = [field.column for field in model._meta.concrete_fields if not field.primary_key]
     return ", ".join(name for name in names if name not in but)

@@ -1,9 +1,9 @@
-"""`./dev` inside `.venv`: bootstrap comes here."""
+"""Entry point of `./dev` inside `.venv`, run by bootstrap."""
 
 import signal
 import sys
 
-# As in `dev`: Ctrl-C while modules are imported is nothing to print a traceback about.
+# Ctrl-C during imports should not print a traceback, as in `dev`.
 signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 from tools.dev.main import main  # noqa: E402

@@ -1,4 +1,4 @@
-"""From a fresh clone to a `.venv` with the locked packages; standard library only."""
+"""Setup of `.venv` with the locked packages in a fresh clone; standard library only."""
 
 import hashlib
 import os
@@ -21,7 +21,7 @@ STAMP = VENV / "dev-stamp"
 PACKAGES = ROOT / "requirements-dev.txt"
 UV = ROOT / "tools" / "dev" / "uv.txt"
 
-# What people have told pip about where packages come from, in uv's words.
+# uv's names for pip's settings of package indexes.
 UV_NAMES = {
     "PIP_INDEX_URL": "UV_DEFAULT_INDEX",
     "PIP_EXTRA_INDEX_URL": "UV_EXTRA_INDEX_URL",
@@ -65,7 +65,7 @@ COMMANDS = ("run", "test", "manage", "lint", "translate", "openapi", "schemathes
 
 
 def main(arguments: list[str]) -> None:
-    """Check the command's name, see to the packages, then go on inside `.venv`."""
+    """Check the command's name, install the packages, then continue inside `.venv`."""
     command = arguments[0] if arguments else ""
     if command in ("help", "-h", "--help"):
         print(USAGE, end="")
@@ -78,7 +78,7 @@ def main(arguments: list[str]) -> None:
 
 
 def run_module(module: str, arguments: list[str]) -> None:
-    """See to the packages, then go on inside `.venv` as `python -m module`; never returns."""
+    """Install the packages, then become `python -m module` inside `.venv`; never returns."""
     try:
         install_packages()
     except UsageError as trouble:
@@ -88,7 +88,7 @@ def run_module(module: str, arguments: list[str]) -> None:
 
 
 def check(command: str) -> None:
-    """Refuse an unknown command before anything is installed for it."""
+    """Refuse an unknown command before packages are installed."""
     if not command:
         sys.exit(USAGE)
     if command not in COMMANDS:
@@ -96,12 +96,12 @@ def check(command: str) -> None:
 
 
 def python_path() -> str:
-    """The checkout first, so that `tools` is found from whatever folder one stands in."""
+    """Return PYTHONPATH with the checkout first, so that `tools` is found from any folder."""
     return os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
 
 
 def install_packages() -> None:
-    """Make `.venv` agree with the lock file; nothing to do, and no network, when it does."""
+    """Make `.venv` agree with the lock file; if it does already, no network is used."""
     if is_current():
         return
     if not os.access(VENV if VENV.exists() else ROOT, os.W_OK):
@@ -118,7 +118,7 @@ def is_current() -> bool:
 
 
 def fingerprint() -> str:
-    """What the packages were installed from, and where: scripts in `.venv` name its path."""
+    """Return lock hash and path of `.venv`: installed scripts contain the path."""
     lock = hashlib.sha256(PACKAGES.read_bytes() + UV.read_bytes()).hexdigest()
     return f"{lock} {VENV}\n"
 
@@ -141,7 +141,7 @@ def install() -> None:
 
 
 def find_pip() -> list[str | Path]:
-    """The command of a pip that installs into `.venv`; empty when this machine has none.
+    """Find the command of a pip that can install into `.venv`; empty if there is none.
 
     Debian's Python comes without ensurepip and often with a pip that may not touch the system;
     pointed at `.venv` it may.
@@ -154,15 +154,15 @@ def find_pip() -> list[str | Path]:
 
 
 def find_uv(pip: list[str | Path]) -> str | Path:
-    """uv in `.venv`, got by pip at a pinned version; without pip, the one on the PATH."""
+    """Return uv of `.venv`, installed by pip at a pinned version, or else from the PATH."""
     uv = VENV / "bin" / "uv"
     if runs(uv, "--version"):
         return uv
     if pip:
         quietly(*pip, "install", "--quiet", "--require-hashes", "-r", UV)
         return uv
-    if found := shutil.which("uv"):
-        return found
+    if uv_on_path := shutil.which("uv"):
+        return uv_on_path
     raise UsageError(
         "this Python has neither pip nor ensurepip; install them"
         " (Debian, Ubuntu: apt install python3-venv), or uv, and try again"
@@ -175,8 +175,8 @@ def sync_by_uv(uv: str | Path) -> None:
 
 
 def quietly(*command: str | Path) -> None:
-    """Run to the end in silence; CalledProcessError keeps what was said."""
-    # A company's own certificate authority is known to the system, as pip knows; uv must be told.
+    """Run a command without output. Raises CalledProcessError, which has the output."""
+    # pip trusts the system's certificate authorities by itself; uv needs a setting.
     environment = {"UV_SYSTEM_CERTS": "true", "PIP_RETRIES": "2"}
     environment |= {"PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     for theirs, ours in UV_NAMES.items():
@@ -197,7 +197,7 @@ def quietly(*command: str | Path) -> None:
 
 
 def runs(*command: str | Path) -> bool:
-    """Whether it can be started at all and is content with `--version` or the like."""
+    """Return True if a command, such as one with `--version`, can be run and succeeds."""
     try:
         quietly(*command)
     except (OSError, subprocess.CalledProcessError):
@@ -212,7 +212,7 @@ def last_line(error: subprocess.CalledProcessError) -> str:
 
 @contextmanager
 def explained(what: str) -> Iterator[None]:
-    """Turn a failed command into one line: what it means, and the last thing it said."""
+    """Convert a failed command into a UsageError: what failed, and its last line of output."""
     try:
         yield
     except subprocess.CalledProcessError as error:

@@ -1,6 +1,6 @@
-"""Waits until the service is ready, fills a new one with a demo, and says how to try it.
+"""Demo: wait until the service is ready, fill an empty one, and print how to try it.
 
-Everything goes through the doors that anyone has: management commands and the HTTP API.
+Everything uses public interfaces: management commands and the HTTP API.
 """
 
 import json
@@ -23,17 +23,17 @@ from django.core.management import CommandError, call_command
 from tools.dev import demo_hints
 from tools.dev.environment import read_private, write_private
 
-# Webhook types that the receiver gets, and the path each is registered at.
+# Event types that the receiver gets, and the path of each webhook.
 TYPES = {"3": "/tracking", "5": "/surcharge", "1": "/legacy"}
 COMPANY = "Demo Company"
 SAY_AGAIN_SECONDS = 15
 ANSWER_WITHIN_SECONDS = 10
-# What is on this machine is not asked for through the proxy that the environment may name.
+# Do not use the environment's proxy for requests to this machine.
 LOCAL = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 class Refused(Exception):
-    """A door did not open; the message says which, and what it answered."""
+    """A command or request failed; the message says which, with its output."""
 
 
 def main(base: str, receiver: int, data: Path) -> None:
@@ -43,7 +43,7 @@ def main(base: str, receiver: int, data: Path) -> None:
         return
     demo = Demo(base, f"http://127.0.0.1:{receiver}" if receiver else "", data / "demo.json")
     try:
-        # Commands need no web server: what it takes to start is used for them.
+        # Commands need no web server, so run them while it starts.
         demo.make_people()
         wait_until_ready(base)
         new = demo.fill()
@@ -52,27 +52,27 @@ def main(base: str, receiver: int, data: Path) -> None:
         print(f"dev: the demo is not complete; the next ./dev run goes on with it. {error}")
         print(f"Ready: {base}", flush=True)
         return
-    hints = demo_hints.Hints(demo.known, base, demo.receiver, data)
+    hints = demo_hints.Hints(demo.facts, base, demo.receiver, data)
     file = hints.keep()
     later = f"Ready: {base}\nThe demo's token, login and lines to try: cat {shlex.quote(file)}"
     print(hints.text() if new else later, flush=True)
 
 
 def wait_until_ready(base: str) -> None:
-    """Return when /readyz answers 200, saying now and then why it does not."""
-    told = time.monotonic()
+    """Wait until /readyz answers 200, and report from time to time why it does not."""
+    last_report = time.monotonic()
     while True:
         status, answer = ask("GET", f"{base}/readyz")
         if status == 200:
             return
-        if time.monotonic() - told > SAY_AGAIN_SECONDS:
+        if time.monotonic() - last_report > SAY_AGAIN_SECONDS:
             print(f"dev: not ready yet: {what_is_missing(answer)}", flush=True)
-            told = time.monotonic()
+            last_report = time.monotonic()
         time.sleep(0.3)
 
 
 def what_is_missing(answer: Any) -> str:
-    """The checks of /readyz that fail, with what they say; anything else as it came."""
+    """Describe the failing checks of an answer of /readyz; return other answers as text."""
     if not isinstance(answer, dict) or "checks" not in answer:
         return str(answer)
     failing = ((name, check) for name, check in answer["checks"].items() if not check["ok"])
@@ -82,7 +82,7 @@ def what_is_missing(answer: Any) -> str:
 def ask(
     method: str, url: str, token: str = "", body: dict[str, Any] | None = None
 ) -> tuple[int, Any]:
-    """One request; the status, 0 when nobody answers, and the answer, as JSON if it is that."""
+    """Send a request; return status, 0 without an answer, and body, as JSON if possible."""
     headers = {"Content-Type": "application/json"}
     if token:
         headers["Authorization"] = f"Bearer {token}"
@@ -102,30 +102,30 @@ def ask(
 
 
 class Demo:
-    """What is known of the demo, written down after every step: it can be taken up anywhere."""
+    """State of the demo, saved after every step, so that it can be resumed."""
 
     def __init__(self, base: str, receiver: str, file: Path) -> None:
         self.base = base
         self.receiver = receiver
         self.file = file
-        self.known: dict[str, Any] = read_private(file)
+        self.facts: dict[str, Any] = read_private(file)
 
     def make_people(self) -> None:
-        """The company, its token and an agent, by management commands alone."""
-        if "company_id" not in self.known:
-            made = manage("create_company", COMPANY)
-            self.learn(company_id=json.loads(made)["company_id"])
-        if "token" not in self.known:
-            self.learn(token=manage("issue_token", str(self.known["company_id"])))
-        if "agent" not in self.known:
+        """Create the company, its token and an agent by management commands."""
+        if "company_id" not in self.facts:
+            output = manage("create_company", COMPANY)
+            self.learn(company_id=json.loads(output)["company_id"])
+        if "token" not in self.facts:
+            self.learn(token=manage("issue_token", str(self.facts["company_id"])))
+        if "agent" not in self.facts:
             self.learn(agent=make_agent())
 
     def fill(self) -> bool:
-        """The rest, over HTTP and through the feed; False when there was nothing left to do."""
+        """Create the rest over HTTP and the feed; return False if the demo is complete."""
         if self.is_of_another_database():
-            self.known = {}
+            self.facts = {}
             self.make_people()
-        if self.known.get("complete"):
+        if self.facts.get("complete"):
             return False
         if not self.receiver:
             raise Refused("Its webhooks wait for the receiver's port.")
@@ -138,16 +138,16 @@ class Demo:
         return True
 
     def learn(self, **facts: object) -> None:
-        self.known |= facts
-        write_private(self.file, self.known)
+        self.facts |= facts
+        write_private(self.file, self.facts)
 
     def is_of_another_database(self) -> bool:
-        """The token is unknown there: DATABASE_URL has changed, or someone has revoked it."""
-        return ask("GET", f"{self.base}/webhooks", self.known["token"])[0] == 401
+        """Return True if the token is unknown: another DATABASE_URL, or it was revoked."""
+        return ask("GET", f"{self.base}/webhooks", self.facts["token"])[0] == 401
 
     def register_webhooks(self) -> None:
-        """Register each type once. One whose secret got lost half way is replaced."""
-        token, mine = self.known["token"], self.known.get("webhooks", {})
+        """Register each type once; replace webhooks whose secret was never saved."""
+        token, mine = self.facts["token"], self.facts.get("webhooks", {})
         ours = {str(webhook["id"]) for webhook in mine.values()}
         for webhook in self.ask("GET", "/webhooks")["data"]:
             if str(webhook["id"]) not in ours and webhook["url"].startswith(self.receiver):
@@ -155,20 +155,20 @@ class Demo:
         for type_id, path in TYPES.items():
             if type_id not in mine:
                 body = {"type_id": int(type_id), "url": self.receiver + path, "active": 1}
-                made = self.ask("POST", "/webhooks", body)["data"]
-                mine |= {type_id: {"id": made["id"], "secret": made.get("secret", "")}}
+                webhook = self.ask("POST", "/webhooks", body)["data"]
+                mine |= {type_id: {"id": webhook["id"], "secret": webhook.get("secret", "")}}
                 self.learn(webhooks=mine)
 
     def ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
-        status, answer = ask(method, self.base + path, self.known["token"], body)
+        status, answer = ask(method, self.base + path, self.facts["token"], body)
         if status != 200:
             raise Refused(f"{method} {path} answered {status}: {answer}")
         return answer
 
     def feed(self) -> list[dict[str, Any]]:
-        """Two parcels on their way, one of them late and charged extra."""
-        first, second = demo_hints.shipments(self.known)
-        company, number = self.known["company_id"], "DEMO{}".format
+        """Return the feed of two parcels, one of them late and with a surcharge."""
+        first, second = demo_hints.shipments(self.facts)
+        company, number = self.facts["company_id"], "DEMO{}".format
         parcel = {"kind": "shipment", "company_id": company, "carrier_name": "acme"}
         moved = {"kind": "tracking", "status": "Picked Up", "location": "Monterrey, MX"}
         return [
@@ -189,7 +189,7 @@ class Demo:
 
 
 def make_agent() -> dict[str, str]:
-    """An agent who may do everything at the desk; another name where the first is taken."""
+    """Create a lead agent, under another name if the first is taken."""
     password = secrets.token_urlsafe(12)
     for username in ("agent", f"agent-{secrets.token_hex(2)}"):
         try:
@@ -202,9 +202,9 @@ def make_agent() -> dict[str, str]:
 
 
 def manage(*arguments: str, **variables: str) -> str:
-    """What a management command prints; Refused with its own words when it fails.
+    """Run a management command and return its output. Raises Refused with its message.
 
-    One process for all of them: most of a command's time goes into starting Django.
+    All commands share this process, as most of a command's time goes into starting Django.
     """
     if not apps.ready:
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")

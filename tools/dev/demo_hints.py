@@ -1,4 +1,4 @@
-"""What a person needs to try the demo: credentials, addresses, and lines to paste."""
+"""Hints for trying the demo: credentials, addresses, and lines to paste."""
 
 import os
 import shlex
@@ -40,26 +40,26 @@ TICKET = '{{"type_id": 4, "shipment_id": {}, "comments": "The parcel never arriv
 NEWS = '{{"kind":"tracking","shipment_id":{},"status":"Out for Delivery"}}'
 
 
-def shipments(known: dict[str, Any]) -> tuple[int, int]:
-    """Ids of the demo's two shipments, of its company alone."""
-    return known["company_id"] * 1000 + 101, known["company_id"] * 1000 + 102
+def shipments(facts: dict[str, Any]) -> tuple[int, int]:
+    """Return ids of the demo's two shipments, unique to its company."""
+    return facts["company_id"] * 1000 + 101, facts["company_id"] * 1000 + 102
 
 
 @dataclass(frozen=True)
 class Hints:
-    """The demo as it is known, and where it answers this time."""
+    """Facts about the demo, and its current addresses."""
 
-    known: dict[str, Any]
+    facts: dict[str, Any]
     base: str
     receiver: str
     data: Path
 
     def text(self) -> str:
-        first, _ = shipments(self.known)
+        first, _ = shipments(self.facts)
         return TEXT.format(
-            company_id=self.known["company_id"],
-            token=self.known["token"],
-            **self.known["agent"],
+            company_id=self.facts["company_id"],
+            token=self.facts["token"],
+            **self.facts["agent"],
             base=self.base,
             receiver=self.receiver or "nowhere: another program has the receiver's port",
             ticket=TICKET.format(first),
@@ -69,19 +69,19 @@ class Hints:
         )
 
     def command(self) -> str:
-        """`./dev manage` as one has to type it where one stands, for this data folder."""
+        """Return the `./dev manage` command for the current folder and this data folder."""
         dev = self.path("./dev")
         if self.data == ROOT / ".dev":
             return f"{dev} manage"
         return f"DATA_DIR={shlex.quote(str(self.data))} {dev} manage"
 
     def path(self, of: str) -> str:
-        """A file of ours as one has to type it where one stands."""
+        """Return the path of a file of the checkout as typed in the current folder."""
         here = os.environ.get("PWD") == str(ROOT)
         return of if here else shlex.quote(str(ROOT / of))
 
     def keep(self) -> str:
-        """Write the text into the data folder, for us alone; the file's path."""
+        """Write the text into the data folder, readable for us alone; return the path."""
         file = self.data / "demo.txt"
         file.unlink(missing_ok=True)
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

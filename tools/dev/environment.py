@@ -1,4 +1,4 @@
-"""The environment in which `run` and `manage` start the service's own programs."""
+"""Environment in which `run` and `manage` start the service's programs."""
 
 import base64
 import json
@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-# What `run` and `manage` say where the environment says nothing. The two webhook settings let the
-# demo's deliveries go to this machine; no other way of starting the service has them.
+# Defaults of `run` and `manage`. The two webhook settings let the demo's deliveries go to this
+# machine; they are not set by any other way of starting the service.
 DEFAULTS = {
-    # The file of variables is for production; what is set here comes from us and from the shell.
+    # The file of variables is for production; here variables come from us and from the shell.
     "ENV_FILE": "",
     "DEBUG": "false",
     "ENVIRONMENT": "test",
@@ -19,9 +19,9 @@ DEFAULTS = {
     "WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8,::1/128",
     "WEBHOOK_ALLOW_HTTP": "true",
 }
-# Set to nothing, these count as not set: the service could not start on an empty one.
+# Empty values of these count as unset: the service cannot start with them.
 NEVER_EMPTY = ("DATA_DIR", "DATABASE_URL", "BROKER_URL", "SECRET_KEY", "FIELD_KEYS", "PORT")
-# What `manage` takes over from a `run` that is up, so that both mean the same service.
+# Variables that `manage` inherits from a running `run`, so that both use the same service.
 SHARED = (
     *DEFAULTS,
     "DATABASE_URL",
@@ -35,20 +35,20 @@ SHARED = (
 )
 
 
-def said(given: dict[str, str]) -> dict[str, str]:
-    """The environment without the variables that are there but empty and must not be."""
-    return {name: value for name, value in given.items() if value or name not in NEVER_EMPTY}
+def without_empty(variables: dict[str, str]) -> dict[str, str]:
+    """Return the environment without empty variables that must not be empty."""
+    return {name: value for name, value in variables.items() if value or name not in NEVER_EMPTY}
 
 
-def service_environment(given: dict[str, str], data: Path, venv: Path) -> dict[str, str]:
-    """What is given, with our defaults and the data folder's secrets where it says nothing."""
-    given = said(given)
+def service_environment(variables: dict[str, str], data: Path, venv: Path) -> dict[str, str]:
+    """Complete the environment with our defaults and the data folder's secrets."""
+    variables = without_empty(variables)
     ours = DEFAULTS | {"PYTHONUNBUFFERED": "1"}
-    if "SECRET_KEY" not in given or "FIELD_KEYS" not in given:
+    if "SECRET_KEY" not in variables or "FIELD_KEYS" not in variables:
         ours |= read_or_make_secrets(data / "secrets.json")
-    path = os.pathsep.join([str(venv / "bin"), given.get("PATH", os.defpath)])
-    # The programs are started elsewhere than where DATA_DIR was said.
-    return ours | given | {"PATH": path, "DATA_DIR": str(data)}
+    path = os.pathsep.join([str(venv / "bin"), variables.get("PATH", os.defpath)])
+    # DATA_DIR may be relative, and the programs start in another folder.
+    return ours | variables | {"PATH": path, "DATA_DIR": str(data)}
 
 
 def shared(environment: dict[str, str]) -> dict[str, str]:
@@ -56,7 +56,7 @@ def shared(environment: dict[str, str]) -> dict[str, str]:
 
 
 def read_or_make_secrets(path: Path) -> dict[str, str]:
-    """The data folder's keys, made once: data encrypted with them is unreadable without."""
+    """Return the data folder's keys, generated once: its encrypted data depends on them."""
     if not path.exists():
         write_private(
             path,
@@ -69,7 +69,7 @@ def read_or_make_secrets(path: Path) -> dict[str, str]:
 
 
 def write_private(path: Path, value: Mapping[str, Any]) -> None:
-    """Write JSON that only we may read, whole or not at all."""
+    """Write JSON atomically, readable for us alone."""
     unfinished = path.with_name(f"{path.name}.unfinished")
     unfinished.unlink(missing_ok=True)
     descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -82,6 +82,6 @@ def write_private(path: Path, value: Mapping[str, Any]) -> None:
 
 
 def read_private(path: Path) -> dict[str, Any]:
-    """What write_private wrote; nothing when there is no such file."""
+    """Read a file of write_private; return {} if it does not exist."""
     value: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
     return value

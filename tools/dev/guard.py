@@ -1,8 +1,8 @@
-"""A parent that does nothing but watch, so that kill -9 is as good an end as any other.
+"""Guard process that only watches, so that even kill -9 leaves nothing behind.
 
-`./dev run` is two processes. The one the person sees waits; the one behind it works. When the
-first is killed the second is told and stops everything in order; when the second is killed its
-programs are told, and the first, which inherits whatever they leave behind, removes it.
+`./dev run` is two processes: the guard, which the user sees, waits; its child works. If the guard
+is killed, the child gets a signal and shuts down in order; if the child is killed, its programs
+get a signal, and the guard, which inherits their orphans, removes them.
 """
 
 import os
@@ -19,24 +19,24 @@ from tools.dev.trouble import say
 
 ENDINGS = {signal.SIGTERM, signal.SIGINT}
 if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-    # The terminal was closed; unless nohup has said that this is nothing to us.
+    # The terminal was closed, unless nohup ignores that.
     ENDINGS.add(signal.SIGHUP)
-# PostgreSQL told by the system that its parent is gone writes its checkpoint in this time.
+# Time for PostgreSQL to write its checkpoint after it was signalled the death of its parent.
 FAREWELL_SECONDS = 3
 AGAIN_SECONDS = 0.05
 
 
 class Stop(BaseException):
-    """We have been told to stop, wherever we are."""
+    """Request to stop, raised at any point of the code."""
 
 
 def guarded(work: Callable[[], int]) -> int:
-    """Run `work` in a child; its exit code, once neither it nor any descendant is left.
+    """Run `work` in a child; return its exit code once the child and its descendants are gone.
 
-    Stop is raised in `work` when the person, or the end of the parent, says so.
+    Stop is raised in `work` on a signal, or when the guard dies.
     """
     adopt_orphans()
-    # Until both halves listen: a signal in between would find one that does not yet.
+    # Block signals until both processes have installed their handlers.
     signal.pthread_sigmask(signal.SIG_BLOCK, ENDINGS)
     ask = tether(signal.SIGTERM)
     worker = os.fork()
@@ -57,7 +57,7 @@ def guarded(work: Callable[[], int]) -> int:
 
 
 def tell(worker: int) -> None:
-    """Tell the worker to stop. Ctrl-C reaches it as well, so it may be gone already."""
+    """Ask the worker to stop. Ctrl-C reaches it as well, so it may be gone already."""
     with suppress(ProcessLookupError):
         os.kill(worker, signal.SIGTERM)
 
@@ -82,7 +82,7 @@ def stop(*_: object) -> None:
 
 
 def stop_again(lost: "sys.UnraisableHookArgs") -> None:
-    """Where an object is being finalized, Python lets no exception through: raise it again soon."""
+    """Raise Stop again soon if it hit a finalizer, in which Python swallows exceptions."""
     if not isinstance(lost.exc_value, Stop):
         sys.__unraisablehook__(lost)
         return
@@ -91,16 +91,16 @@ def stop_again(lost: "sys.UnraisableHookArgs") -> None:
 
 
 def turn_deaf() -> None:
-    """Told once is enough: a second Ctrl-C must not interrupt the stopping.
+    """Ignore further signals: a second Ctrl-C must not interrupt the shutdown.
 
-    Python complains of signals that arrive while they are set to be ignored; hence a function.
+    The handler is a function because Python complains about signals that arrive under SIG_IGN.
     """
     for number in ENDINGS:
         signal.signal(number, lambda *_: None)
 
 
 def wait_for(worker: int) -> int:
-    """The worker's status; orphans that end meanwhile are taken note of and forgotten."""
+    """Wait for the worker and return its status; reap orphans meanwhile."""
     while True:
         ended, status = os.waitpid(-1, 0)
         if ended == worker:
@@ -108,7 +108,7 @@ def wait_for(worker: int) -> int:
 
 
 def remove_orphans() -> None:
-    """Wait for what is left below us, and kill what does not go by itself."""
+    """Wait for remaining descendants, and kill those that do not end by themselves."""
     deadline = time.monotonic() + FAREWELL_SECONDS
     while True:
         try:
@@ -123,8 +123,8 @@ def remove_orphans() -> None:
 
 
 def children() -> list[int]:
-    """Process ids of our children, adopted ones among them. Only Linux gives us any to adopt."""
-    found = []
+    """Return process ids of our children, with adopted ones, which only Linux has."""
+    pids = []
     for entry in Path("/proc").glob("[0-9]*/stat"):
         try:
             # The second field is the program's name in brackets and may hold anything.
@@ -132,5 +132,5 @@ def children() -> list[int]:
         except OSError:
             continue
         if int(parent) == os.getpid():
-            found.append(int(entry.parent.name))
-    return found
+            pids.append(int(entry.parent.name))
+    return pids

@@ -1,4 +1,4 @@
-"""Files that one process at a time may hold; the system lets go of them when it dies."""
+"""Lock files for one process at a time; the system releases them when it dies."""
 
 import fcntl
 import os
@@ -10,7 +10,7 @@ from tools.dev.trouble import say
 
 
 def try_lock(path: Path, *, shared: bool = False) -> int | None:
-    """Take the lock without waiting: its open file, to be closed to let go, or None if held."""
+    """Take a lock without waiting; return its descriptor, to be closed to release, or None."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
@@ -22,7 +22,7 @@ def try_lock(path: Path, *, shared: bool = False) -> int | None:
 
 @contextmanager
 def exclusively(path: Path, *, waiting: str = "") -> Iterator[None]:
-    """Hold the lock for a block, saying what one waits for when it is held and that is given."""
+    """Hold a lock for a block; print `waiting` if another process holds it."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         try:

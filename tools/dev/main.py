@@ -1,4 +1,4 @@
-"""The commands of ./dev, inside `.venv`."""
+"""Commands of ./dev, inside `.venv`."""
 
 import argparse
 import os
@@ -23,8 +23,8 @@ def main(arguments: list[str]) -> int:
 
 
 def test(arguments: list[str]) -> int:
-    """Hand over to pytest; paths among the arguments are relative to where one stands."""
-    folder, arguments = taken_out(POSTGRESQL, arguments)
+    """Become pytest; paths among the arguments are relative to the current folder."""
+    folder, arguments = split_option(POSTGRESQL, arguments)
     if folder is not None:
         if os.environ.get("DATABASE_URL"):
             raise UsageError(f"{POSTGRESQL} starts a server of its own: unset DATABASE_URL")
@@ -33,53 +33,52 @@ def test(arguments: list[str]) -> int:
     if everything or not Path.cwd().is_relative_to(ROOT):
         os.chdir(ROOT)
     ways = in_parallel() if everything else []
-    # Some two hundred processes are started; without it each of them would compile all of us anew.
+    # Tests start some two hundred processes, each of which would compile all code anew.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    # The order of a set is not to differ from run to run: seeds of the simulation play the same.
+    # Sets need the same order in each run, so that a seed of the simulation plays the same.
     os.environ.setdefault("PYTHONHASHSEED", "0")
     os.execv(PYTHON, [str(PYTHON), "-m", "pytest", *ways, *arguments])  # noqa: S606
 
 
 def schemathesis(arguments: list[str]) -> int:
-    """Ask every operation of the API what its description allows and what it does not."""
+    """Test every operation of the API with requests that its description allows or forbids."""
     os.environ.update(schemathesis_options(arguments))
     os.chdir(ROOT)
     return test(["-n", "2", "tests/test_schemathesis.py"])
 
 
 def simulate(arguments: list[str]) -> int:
-    """Play the engine from seeds, on a server of its own."""
+    """Simulate the engine from seeds, on a private PostgreSQL."""
     os.chdir(ROOT)
     os.execv(PYTHON, [str(PYTHON), "-m", "tools.faults.simulation", *arguments])  # noqa: S606
 
 
-def taken_out(option: str, arguments: list[str]) -> tuple[str | None, list[str]]:
-    """The value of an option, None without it, and the arguments that are left.
+def split_option(option: str, arguments: list[str]) -> tuple[str | None, list[str]]:
+    """Split an option from the arguments; return its value, None without it, and the rest.
 
     Raises UsageError when the value is missing.
     """
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     parser.add_argument(option, dest="value")
     try:
-        found, rest = parser.parse_known_args(arguments)
+        known_args, rest = parser.parse_known_args(arguments)
     except argparse.ArgumentError as error:
         raise UsageError(f"{option} needs a folder") from error
-    return found.value, rest
+    return known_args.value, rest
 
 
 def in_parallel() -> list[str]:
-    """A whole suite, on several processes, each with a database of its own.
+    """Return pytest's options for a whole suite: several processes, each with its own database.
 
-    Two more than there are processors, because the slowest tests mostly wait for other programs.
-    Those come first, and are handed out one by one: a share for each process would give all of
-    them to one.
+    Two processes more than processors, because the slowest tests mostly wait for other programs.
+    Those come first, and are handed out one by one: in equal shares, one process would get all.
     """
     processes = min((os.cpu_count() or 1) + 2, MOST_PROCESSES)
     return ["-n", str(processes), "--dist", "load", "--maxschedchunk", "1", *SLOWEST]
 
 
 def lint(arguments: list[str]) -> int:
-    """Run every linter, also after one has complained; the worst of their exit codes.
+    """Run every linter, even after a failure; return the highest exit code.
 
     Each prints file, line and what to do, and reads its settings from pyproject.toml.
     """
@@ -94,11 +93,11 @@ def run_linter(name: str, *arguments: str) -> int:
     return os.spawnl(os.P_WAIT, program, program, *arguments)  # noqa: S606
 
 
-# The run ends by naming the tests that took longest.
+# Options that list the slowest tests at the end of a run.
 SLOWEST = ("--durations=40", "--durations-min=2")
-# More would only wait for the one database server they share.
+# More processes would only wait for the database server they share.
 MOST_PROCESSES = 4
-# Arguments that name no file: such runs use several processes.
+# Arguments that name no file; such runs use several processes.
 WHOLE_SUITES: tuple[list[str], ...] = ([], ["--slow"], ["--whole"])
 POSTGRESQL = "--postgresql"
 LINT = (

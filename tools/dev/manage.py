@@ -1,4 +1,4 @@
-"""`./dev manage`: a management command, on the servers of whoever runs them or on our own."""
+"""`./dev manage`: a management command, on running servers or on private ones."""
 
 import os
 import signal
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TextIO
 
 from tools.dev.bootstrap import PYTHON, ROOT, VENV
-from tools.dev.environment import said, service_environment, shared
+from tools.dev.environment import service_environment, shared, without_empty
 from tools.dev.owner import Owner, own_or_join, wait_for_users
 from tools.dev.places import data_folder, lasting_place
 from tools.dev.postgres import Postgres
@@ -17,26 +17,26 @@ from tools.dev.servers import Server
 from tools.dev.trouble import UsageError, say
 from tools.dev.valkey import Valkey
 
-# In the order they start; they stop in the reverse order.
+# In start order; they stop in reverse order.
 KINDS = {"DATABASE_URL": Postgres, "BROKER_URL": Valkey}
 MANAGE = [str(PYTHON), str(ROOT / "manage.py")]
 
 
 def manage(arguments: list[str]) -> int:
-    """Become the command where its servers are running, else start them for as long as it runs."""
-    given = said(dict(os.environ))
-    data = data_folder(given)
-    if all(name in given for name in KINDS):
-        become(arguments, service_environment(given, data, VENV))
+    """Become the command if its servers are running, else start them for its duration."""
+    variables = without_empty(dict(os.environ))
+    data = data_folder(variables)
+    if all(name in variables for name in KINDS):
+        become(arguments, service_environment(variables, data, VENV))
     lock, owner = own_or_join(data)
     if owner:
-        # The lock that says it uses the servers must stay with the command.
+        # The command must keep the lock that marks the servers as in use.
         os.set_inheritable(lock, True)
-        become(arguments, service_environment(owner.environment | given, data, VENV))
+        become(arguments, service_environment(owner.environment | variables, data, VENV))
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda told, _: sys.exit(128 + told))
+        signal.signal(number, lambda received, _: sys.exit(128 + received))
     Owner("manage", os.getpid()).write(data)
-    environment = service_environment(given, data, VENV)
+    environment = service_environment(variables, data, VENV)
     servers = missing_servers(environment, data)
     try:
         return run_on(servers, arguments, environment, data)
@@ -54,7 +54,7 @@ def become(arguments: list[str], environment: dict[str, str]) -> None:
 
 
 def missing_servers(environment: dict[str, str], data: Path) -> list[Server]:
-    """The servers that the environment does not name, named in it from now on."""
+    """Return servers that the environment does not name, and add their URLs to it."""
     missing = [name for name in KINDS if name not in environment]
     if not missing:
         return []
@@ -67,13 +67,13 @@ def missing_servers(environment: dict[str, str], data: Path) -> list[Server]:
 def run_on(
     servers: list[Server], arguments: list[str], environment: dict[str, str], data: Path
 ) -> int:
-    """Start the servers, bring a new database up to date, run the command; its exit code."""
+    """Start the servers, migrate a new database, run the command; return its exit code."""
     for server in servers:
         server.start_and_wait()
     migrated = data / "migrated"
     if any(isinstance(server, Postgres) for server in servers) and not migrated.exists():
         say("migrating the new database")
-        # The command's own output is all that may appear on stdout.
+        # stdout is reserved for the command's own output.
         if run(["migrate", "--noinput", "--verbosity", "0"], environment, stdout=sys.stderr):
             raise UsageError("the new database could not be migrated")
         migrated.touch()
@@ -82,14 +82,14 @@ def run_on(
 
 
 def run(arguments: list[str], environment: dict[str, str], stdout: TextIO | None = None) -> int:
-    """Run it in our own process group, that of the terminal, and pass on what we are told."""
+    """Run a command in our process group, that of the terminal, and forward signals to it."""
     command = subprocess.Popen(
         [*MANAGE, *arguments],
         env=environment,
         preexec_fn=tether(signal.SIGTERM),
         stdout=stdout,
     )
-    # Ctrl-C reaches the command by itself; it may have something to ask or to clean up.
+    # Ctrl-C reaches the command directly; wait for it, as it may ask or clean up.
     signal.signal(signal.SIGINT, lambda *_: None)
     signal.signal(signal.SIGTERM, lambda *_: command.terminate())
     code = command.wait()

@@ -1,4 +1,4 @@
-"""`./dev openapi` and `./dev schemathesis`: what other programs say of GET /schema."""
+"""`./dev openapi` and `./dev schemathesis`: checks of GET /schema by other programs."""
 
 import argparse
 import os
@@ -15,7 +15,7 @@ NPX: tuple[tuple[str | Path, ...], ...] = (
     ("@stoplight/spectral-cli@6", "lint", "--ruleset", LINTERS / "spectral.yaml"),
     ("@redocly/cli@2", "lint", "--config", LINTERS / "redocly.yaml"),
 )
-# The description is made without asking any server.
+# The description is generated without any server.
 UNASKED = {
     "DJANGO_SETTINGS_MODULE": "config.settings",
     "SECRET_KEY": "of-no-use",
@@ -26,21 +26,21 @@ UNASKED = {
 
 
 def check_description(arguments: list[str]) -> int:
-    """Run every linter of the description, also after one has complained; the worst exit code."""
+    """Run every linter of the description, even after a failure; return the highest exit code."""
     if arguments:
         raise UsageError("openapi takes no arguments")
     with tempfile.TemporaryDirectory() as folder:
-        written = Path(folder) / "openapi.json"
+        description = Path(folder) / "openapi.json"
         make = ["manage.py", "spectacular", "--format", "openapi-json", "--fail-on-warn"]
-        make.append("--skip-checks")  # of settings, which are none to serve with
-        worst = run(PYTHON, *make, "--file", written)
+        make.append("--skip-checks")  # these settings are not fit for serving
+        worst = run(PYTHON, *make, "--file", description)
         if worst:
             return worst
-        worst = run(PYTHON, "-m", "openapi_spec_validator", written)
+        worst = run(PYTHON, "-m", "openapi_spec_validator", description)
         if shutil.which("npx") is None:
             print("npx is not installed: spectral and redocly are not asked.")
             return worst
-        return max(worst, *(run("npx", "--yes", *each, written) for each in NPX))
+        return max(worst, *(run("npx", "--yes", *each, description) for each in NPX))
 
 
 def run(*command: str | Path) -> int:
@@ -48,17 +48,17 @@ def run(*command: str | Path) -> int:
 
 
 def schemathesis_options(arguments: list[str]) -> dict[str, str]:
-    """What tests/test_schemathesis.py reads from the environment. Raises UsageError."""
+    """Return the variables for tests/test_schemathesis.py. Raises UsageError."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     parser.add_argument("--examples", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     try:
-        found, rest = parser.parse_known_args(arguments)
+        options, rest = parser.parse_known_args(arguments)
     except argparse.ArgumentError as error:
         raise UsageError(f"schemathesis: {error}") from error
     if rest:
         raise UsageError("schemathesis takes --examples NUMBER and --seed NUMBER")
     return {
-        "SCHEMATHESIS_EXAMPLES": str(found.examples),
-        "SCHEMATHESIS_SEED": str(found.seed),
+        "SCHEMATHESIS_EXAMPLES": str(options.examples),
+        "SCHEMATHESIS_SEED": str(options.seed),
     }

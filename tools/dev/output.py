@@ -1,4 +1,4 @@
-"""The one stream that shows what all programs say, each line with the name of who said it."""
+"""Combined output of all programs, each line with the program's name."""
 
 import os
 import select
@@ -6,16 +6,16 @@ import sys
 
 COLOURS = (36, 33, 32, 35, 34, 96, 93)
 NAME_WIDTH = 10
-# A pipe that is ready takes this much without waiting.
+# A writable pipe takes this many bytes without blocking.
 PIECE = 4096
 PATIENCE_SECONDS = 2
 
 
 class Output:
-    """Never holds up the service: what nobody reads is dropped, and counted.
+    """Output that never blocks the service: unread lines are dropped, and counted.
 
-    Someone who waits for `Ready:` and then reads no further would otherwise fill the pipe, then
-    the programs' own pipes, and at last stop the workers in the middle of a log line.
+    A reader that stops after `Ready:` would otherwise fill the pipe, then the programs' own
+    pipes, and finally block the workers in the middle of a log line.
     """
 
     def __init__(self) -> None:
@@ -23,7 +23,7 @@ class Output:
         self.coloured = sys.stdout.isatty() and "NO_COLOR" not in os.environ
         self.colours: dict[str, int] = {}
         self.dropped = 0
-        self.gone = False
+        self.reader_left = False
 
     def show(self, name: str, line: str) -> None:
         prefix = f"{name:<{NAME_WIDTH}}| "
@@ -39,19 +39,19 @@ class Output:
         if self.dropped and self.takes_more(0):
             note = f"dev: {self.dropped} lines were dropped here, as nobody was reading\n"
             self.dropped = 0
-            self.put(note.encode())
-        self.put(line.encode(errors="replace") + b"\n")
+            self.send(note.encode())
+        self.send(line.encode(errors="replace") + b"\n")
 
-    def put(self, line: bytes) -> None:
+    def send(self, line: bytes) -> None:
         for start in range(0, len(line), PIECE):
-            if self.gone or not self.takes_more(0 if self.dropped else PATIENCE_SECONDS):
+            if self.reader_left or not self.takes_more(0 if self.dropped else PATIENCE_SECONDS):
                 self.dropped += 1
                 return
             try:
                 os.write(self.descriptor, line[start : start + PIECE])
             except OSError:
-                # The reader has left (`./dev run | head`): the service goes on all the same.
-                self.gone = True
+                # The reader has closed the pipe (`./dev run | head`): keep the service running.
+                self.reader_left = True
 
     def takes_more(self, seconds: float) -> bool:
         return bool(select.select([], [self.descriptor], [], seconds)[1])

@@ -1,8 +1,8 @@
-"""Who is using a data folder: one `./dev run`, or any number of `./dev manage` at once.
+"""Users of a data folder: one `./dev run`, or any number of `./dev manage` at once.
 
-Three files in the folder. `servers.lock` is held by whoever has started the servers, `owner.json`
-says who that is and what they serve, and `users.lock` is held by every command that uses servers
-which another `./dev manage` has started, so that it can wait for them before it stops them.
+The folder has three files. `servers.lock` is held by the process that has started the servers,
+`owner.json` describes it and its servers, and `users.lock` is held by every command that uses the
+servers of another `./dev manage`, which waits for them before it stops the servers.
 """
 
 import os
@@ -14,15 +14,15 @@ from tools.dev.environment import read_private, write_private
 from tools.dev.locks import try_lock
 from tools.dev.trouble import UsageError, say
 
-# Long enough for a killed launcher's helpers to say that they are on their way out.
+# Long enough for the remaining processes of a killed launcher to note that they are stopping.
 DOUBT_SECONDS = 1.5
-# A `run` has ten seconds to stop in, a first start its migrations to run.
+# A `run` may take ten seconds to stop, a first start has to migrate.
 PATIENCE_SECONDS = 60
 
 
 @dataclass
 class Owner:
-    """What the holder of `servers.lock` tells the others."""
+    """Description of the holder of `servers.lock`, for other processes."""
 
     command: str
     pid: int
@@ -36,9 +36,9 @@ class Owner:
 
 
 def read_owner(data: Path) -> Owner | None:
-    """Who has the folder, if they have said so and live: the file outlasts a kill -9."""
-    said = read_private(data / "owner.json")
-    return Owner(**said) if said and is_alive(said["pid"]) else None
+    """Return the folder's owner if it is alive: the file outlasts a kill -9."""
+    data_read = read_private(data / "owner.json")
+    return Owner(**data_read) if data_read and is_alive(data_read["pid"]) else None
 
 
 def is_alive(pid: int) -> bool:
@@ -52,21 +52,21 @@ def is_alive(pid: int) -> bool:
 
 
 def own(data: Path) -> int:
-    """Take the folder for `./dev run`, after whoever is just leaving it; the lock to keep.
+    """Lock the folder for `./dev run`, after an owner that is stopping; return the lock.
 
-    Raises Trouble when another `run` is up.
+    Raises UsageError if another `run` is up.
     """
     start = time.monotonic()
-    told = False
+    has_reported = False
     while (lock := try_lock(data / "servers.lock")) is None:
         owner = read_owner(data)
         waited = time.monotonic() - start
         staying = owner is not None and owner.command == "run" and not owner.stopping
         if waited > (DOUBT_SECONDS if staying else PATIENCE_SECONDS):
             raise UsageError(f"already running: {described(owner)} uses {data}")
-        if waited > DOUBT_SECONDS and not told:
+        if waited > DOUBT_SECONDS and not has_reported:
             say(f"waiting for {described(owner)} to finish with {data}")
-            told = True
+            has_reported = True
         time.sleep(0.1)
     return lock
 
@@ -78,9 +78,9 @@ def described(owner: Owner | None) -> str:
 
 
 def own_or_join(data: Path) -> tuple[int, Owner | None]:
-    """For `./dev manage`: the lock of servers to start, or a lock to use another's with.
+    """Take a lock for `./dev manage`: to start servers, or to use those of another process.
 
-    The second of the pair is the owner of the servers in use, None when they are ours to start.
+    Returns lock and owner of the servers in use; the owner is None if we have to start them.
     """
     deadline = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline:
@@ -104,11 +104,11 @@ def is_held(data: Path) -> bool:
 
 
 def wait_for_users(data: Path) -> int:
-    """Return when no other command uses our servers, with the lock that keeps new ones off."""
-    told = False
+    """Wait until no other command uses our servers; return the lock that keeps new ones out."""
+    has_reported = False
     while (lock := try_lock(data / "users.lock")) is None:
-        if not told:
+        if not has_reported:
             say("another ./dev manage uses the servers this one has started; waiting for it")
-            told = True
+            has_reported = True
         time.sleep(0.1)
     return lock

@@ -1,4 +1,4 @@
-"""Where the private servers keep their files, and as whom they run."""
+"""Folders of the private servers, and the account they run as."""
 
 import hashlib
 import os
@@ -14,22 +14,22 @@ from typing import TypedDict
 from tools.dev.bootstrap import ROOT
 from tools.dev.trouble import UsageError, say
 
-# A Unix socket's address holds 107 bytes, and the longest name put into the folder is this one.
+# A Unix socket's address holds 107 bytes; this is the longest file name in the folder.
 LONGEST_SOCKET_FOLDER = 107 - len("/.s.PGSQL.5432")
-# What a database URL carries as it stands: django-environ decodes no percent signs in a host.
+# Characters allowed in a database URL's host: django-environ does not decode percent signs there.
 PLAIN = re.compile(r"[A-Za-z0-9/._-]+")
 
 
 @dataclass(frozen=True)
 class Account:
-    """Who the servers run as when the launcher is root: PostgreSQL refuses to be root."""
+    """Account for the servers if the launcher is root: PostgreSQL refuses to run as root."""
 
     uid: int
     gid: int
 
 
 class AsAccount(TypedDict, total=False):
-    """The arguments of Popen that make a child another account."""
+    """Arguments of Popen that run a child as another account."""
 
     user: int
     group: int
@@ -37,7 +37,7 @@ class AsAccount(TypedDict, total=False):
 
 
 def as_account(account: Account | None) -> AsAccount:
-    """None leaves the child ours."""
+    """Return Popen's arguments for an account; None keeps our own."""
     if account is None:
         return {}
     return {"user": account.uid, "group": account.gid, "extra_groups": []}
@@ -45,7 +45,7 @@ def as_account(account: Account | None) -> AsAccount:
 
 @dataclass(frozen=True)
 class Place:
-    """One pair of servers: their files, their sockets, and what they write to their logs."""
+    """Folders of a pair of servers: files, sockets and logs."""
 
     files: Path
     sockets: Path
@@ -53,7 +53,7 @@ class Place:
     account: Account | None
 
     def give(self, path: Path) -> Path:
-        """Make a folder that is the servers' own."""
+        """Create a folder owned by the servers' account."""
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         if self.account:
             os.chown(path, self.account.uid, self.account.gid)
@@ -61,7 +61,7 @@ class Place:
 
 
 def server_account() -> Account | None:
-    """nobody, who exists everywhere, when we are root; None when we may run them ourselves."""
+    """Return the account `nobody` if we are root; None if we can run the servers ourselves."""
     if os.geteuid() != 0:
         return None
     nobody = pwd.getpwnam("nobody")
@@ -69,22 +69,22 @@ def server_account() -> Account | None:
 
 
 def may_enter(path: Path, account: Account | None) -> bool:
-    """Whether the account reaches what lies in a folder, or can run a program, at this path."""
+    """Return True if the account can enter a folder, or run a program, at this path."""
     if account is None:
         return os.access(path, os.X_OK)
-    asked = subprocess.run(
+    probe = subprocess.run(
         ["/bin/sh", "-c", 'test -x "$1"', "sh", path], check=False, **as_account(account)
     )
-    return asked.returncode == 0
+    return probe.returncode == 0
 
 
 def data_folder(environment: dict[str, str]) -> Path:
-    """DATA_DIR, made when it is not there; raises Trouble when it cannot be used."""
+    """Return DATA_DIR, created if missing. Raises UsageError if it cannot be used."""
     folder = Path(environment.get("DATA_DIR") or ROOT / ".dev").absolute()
     try:
         if not folder.exists():
             folder.mkdir(parents=True)
-            # Root lets nobody pass through, whom the servers run as; what is in it stays private.
+            # The servers run as `nobody`, who must be able to pass through; contents stay private.
             folder.chmod(0o711 if os.geteuid() == 0 else 0o700)
         with tempfile.TemporaryFile(dir=folder):
             return folder
@@ -94,7 +94,7 @@ def data_folder(environment: dict[str, str]) -> Path:
 
 
 def lasting_place(data: Path) -> Place:
-    """The place of the servers that belong to a data folder, the same one every time."""
+    """Return the place of a data folder's servers, the same one every time."""
     account = server_account()
     files = data if may_enter(data, account) else outside(data, account)
     logs = data / "logs"
@@ -105,10 +105,10 @@ def lasting_place(data: Path) -> Place:
 
 
 def outside(data: Path, account: Account | None) -> Path:
-    """A folder for the servers of a data folder that their account cannot enter.
+    """Return a folder for servers whose account cannot enter the data folder.
 
-    Opening up the folders above would weaken the machine; the data folder remembers the other
-    place instead.
+    Opening up the parent folders would weaken the machine; instead the data folder stores the
+    other folder's path.
     """
     note = data / "servers-are-in"
     if note.exists() and Path(folder := note.read_text().strip()).is_dir():
@@ -116,14 +116,14 @@ def outside(data: Path, account: Account | None) -> Path:
     temporary = Path(tempfile.gettempdir())
     lasting = [Path("/var/lib"), Path("/var/tmp")]  # noqa: S108 - mkdtemp picks the name
     first = [temporary] if data.is_relative_to(temporary) else []
-    made = make_enterable([*first, *lasting], "parceldesk-", account)
-    note.write_text(f"{made}\n")
-    say(f"{data} is closed to nobody, whom the servers run as; their files are in {made}")
-    return made
+    folder_made = make_enterable([*first, *lasting], "parceldesk-", account)
+    note.write_text(f"{folder_made}\n")
+    say(f"{data} is closed to nobody, whom the servers run as; their files are in {folder_made}")
+    return folder_made
 
 
 def throwaway_place(prefix: str) -> Place:
-    """A place in the temporary folder, for one run of the tests."""
+    """Create a place in the temporary folder, for one run of the tests."""
     account = server_account()
     candidates = [Path(tempfile.gettempdir()), Path("/tmp")]  # noqa: S108 - mkdtemp picks the name
     files = make_enterable(candidates, prefix, account)
@@ -133,13 +133,13 @@ def throwaway_place(prefix: str) -> Place:
 
 
 def make_enterable(candidates: list[Path], prefix: str, account: Account | None) -> Path:
-    """A new folder in the first of the candidates the account can enter."""
+    """Create a folder in the first of the candidates that the account can enter."""
     for parent in candidates:
         if os.access(parent, os.W_OK) and may_enter(parent, account):
-            made = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+            folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
             if account:
-                made.chmod(0o711)
-            return made
+                folder.chmod(0o711)
+            return folder
     tried = ", ".join(map(str, candidates))
     raise UsageError(
         f"the servers' account can enter none of {tried}; set DATA_DIR to another folder"
@@ -147,10 +147,10 @@ def make_enterable(candidates: list[Path], prefix: str, account: Account | None)
 
 
 def socket_folder(files: Path) -> Path:
-    """Beside the files, or in the temporary folder when that name is too long or too odd."""
-    beside = files / "sockets"
-    if fits(beside):
-        return beside
+    """Return `sockets` in the files' folder, or a temporary folder if that path does not fit."""
+    local = files / "sockets"
+    if fits(local):
+        return local
     name = f"parceldesk-{os.geteuid()}-{hashlib.sha256(bytes(files)).hexdigest()[:12]}"
     for parent in (Path(tempfile.gettempdir()), Path("/tmp")):  # noqa: S108 - owner is checked
         if fits(parent / name / "s"):
@@ -163,10 +163,10 @@ def fits(folder: Path) -> bool:
 
 
 def own(folder: Path) -> Path:
-    """Make a folder under a name that others can guess; refuse one that is not ours."""
+    """Create a folder with a predictable name. Raises UsageError if another user owns it."""
     folder.mkdir(exist_ok=True)
-    found = folder.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
         raise UsageError(f"{folder} belongs to someone else; remove it or set DATA_DIR")
     folder.chmod(0o711)
     return folder

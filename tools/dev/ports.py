@@ -1,15 +1,18 @@
-"""Which port to listen on."""
+"""Choice of ports to listen on."""
 
 import errno
 import socket
 
 from tools.dev.trouble import UsageError
 
-EVERYWHERE = ("", "0.0.0.0", "::", "[::]")  # noqa: S104 - recognised, not bound
+EVERYWHERE = ("", "0.0.0.0", "::", "[::]")  # noqa: S104 - recognized, not bound
 
 
 def choose_port(name: str, wanted: str | None, default: int, host: str = "127.0.0.1") -> int:
-    """The wanted port if it is free, else Trouble naming it; unwanted, the default or the next."""
+    """Return the wanted port, or else the first free one from `default` on.
+
+    Raises UsageError if the wanted port is invalid or in use.
+    """
     if wanted:
         if not wanted.isascii() or not wanted.isdigit() or not 1 <= int(wanted) <= 65535:
             raise UsageError(f"{name}={wanted} is not a port; they go from 1 to 65535")
@@ -20,17 +23,17 @@ def choose_port(name: str, wanted: str | None, default: int, host: str = "127.0.
 
 
 def reachable(host: str) -> str:
-    """The name by which this machine reaches what listens at `host`, which may be everywhere."""
+    """Return the address at which this machine reaches a server bound to `host`."""
     if host in EVERYWHERE:
         return "127.0.0.1"
     return f"[{host}]" if ":" in host and not host.startswith("[") else host
 
 
 def why_not(port: int, host: str = "127.0.0.1") -> str:
-    """What keeps a server from listening there now; empty when nothing does."""
+    """Return the reason why a server cannot listen there now; "" if it can."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family) as probe:
-        # As servers do, so that connections lingering from the last run do not count.
+        # Set like servers do, so that lingering connections of the last run do not count.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host.strip("[]"), port))

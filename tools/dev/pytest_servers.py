@@ -1,7 +1,7 @@
-"""A pytest plugin: throwaway PostgreSQL and Valkey for the time of one run.
+"""Pytest plugin: throwaway PostgreSQL and Valkey for the duration of a run.
 
-Started when imported, because pytest-django reads the settings before any hook of ours; never in
-the processes of pytest-xdist, which use the servers of the one that started them.
+They start on import, because pytest-django reads the settings before any hook of ours; never in
+the processes of pytest-xdist, which use the servers of the main process.
 """
 
 import atexit
@@ -18,7 +18,7 @@ from tools.dev.servers import Server
 from tools.dev.valkey import Valkey
 
 PREFIX = f"parceldesk-test-{os.getuid()}-"
-# Names the folder of the throwaway servers to the processes of a parallel run.
+# Variable with the servers' folder, for the processes of a parallel run.
 FOLDER = "THROWAWAY_SERVERS"
 
 
@@ -33,7 +33,7 @@ KINDS: dict[str, Callable[[Place], Server]] = {
 
 
 def start() -> None:
-    """Start what the environment does not name, and name it there."""
+    """Start servers that the environment does not name, and add their URLs to it."""
     missing = [name for name in KINDS if not os.environ.get(name)]
     if not missing:
         return
@@ -54,14 +54,14 @@ def start() -> None:
 
 
 def remove_leftovers(temporary: Path) -> None:
-    """Remove the folders of runs that died before they could; who lives holds the lock in it."""
+    """Remove folders of dead runs; a live run holds the lock in its folder."""
     for folder in temporary.glob(f"{PREFIX}*/"):
         if folder.is_symlink() or folder.stat().st_uid != os.getuid():
             continue
-        held = try_lock(folder / "lock")
-        if held is not None:
+        lock = try_lock(folder / "lock")
+        if lock is not None:
             shutil.rmtree(folder, ignore_errors=True)
-            os.close(held)
+            os.close(lock)
 
 
 def finish(servers: list[Server], folder: Path, lock: int | None) -> None:

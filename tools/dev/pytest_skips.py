@@ -1,14 +1,14 @@
-"""A pytest plugin: the run's end says what was skipped and why, and `--whole` lets nothing skip.
+"""Pytest plugin: report skipped tests and reasons at the end; `--whole` forbids skips.
 
-Tests marked `whole` run only there: together they take many minutes. Those marked `slow` run there,
-with `--slow`, which runs nothing else, and where their file is named.
+Tests marked `whole` run only with `--whole`, as they take many minutes. Those marked `slow` also
+run with `--slow`, which runs nothing else, and if their file is named.
 """
 
 from collections import Counter
 
 import pytest
 
-# Packages that tests fetch, and how npm says that it cannot.
+# Reason of tests that need packages from npm.
 NO_REGISTRY = "npm's registry cannot be reached"
 NO_REGISTRY_SAYS = (
     "ENOTFOUND",
@@ -25,11 +25,11 @@ NO_REGISTRY_SAYS = (
     "E503",
     "CERT",
 )
-# Reasons that `--whole` accepts: what no package of Debian brings.
+# Reasons that `--whole` accepts: they cannot be solved by a package of Debian.
 UNOBTAINABLE = frozenset({NO_REGISTRY})
 ONLY_WHOLE = "takes minutes: ./dev test --whole"
 ONLY_SLOW = "slow: ./dev test --slow"
-# The options that run the tests with a mark, and what is said where none of them is given.
+# Options that run the tests with a mark, and the reason of the skip without them.
 MARKS = {"whole": (("--whole",), ONLY_WHOLE), "slow": (("--slow", "--whole"), ONLY_SLOW)}
 
 
@@ -60,13 +60,13 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def is_file_named(item: pytest.Item) -> bool:
-    """Tell if an argument is the test's file, or a test of it."""
+    """Return True if an argument names the test's file, or a test of it."""
     here = item.config.invocation_params.dir
     return item.path in {(here / each.partition("::")[0]).resolve() for each in item.config.args}
 
 
 def reasons(config: pytest.Config) -> Counter[str]:
-    """How many tests were skipped for which reason."""
+    """Count skipped tests by reason."""
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     reports = reporter.stats.get("skipped", []) if reporter else []
     return Counter(reason(report) for report in reports)

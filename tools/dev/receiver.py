@@ -1,6 +1,6 @@
-"""The demo's receiver: takes webhooks on this machine, checks their signatures, shows them.
+"""Receiver of the demo: takes webhooks on this machine, checks their signatures, shows them.
 
-It verifies as a company would, by code of its own that shares nothing with the sender.
+It verifies as a company would, by code that shares nothing with the sender.
 """
 
 import hashlib
@@ -18,9 +18,9 @@ from typing import Any
 from tools.dev import receiver_page
 from tools.dev.environment import read_private
 
-KEPT = 500
+MOST_SHOWN = 500
 LARGEST_BODY_BYTES = 1024 * 1024
-# A file this large is cut back to what the page shows when the receiver starts.
+# On start, a larger log is truncated to the deliveries that the page shows.
 LARGEST_LOG_BYTES = 20 * 1024 * 1024
 LOCAL_NAMES = ("127.0.0.1", "localhost")
 
@@ -28,12 +28,12 @@ VERIFIED, UNSIGNED, BAD = "verified", "unsigned", "bad signature"
 
 
 def verdict(headers: dict[str, str], body: bytes, secrets: list[str]) -> str:
-    """Whether one of the secrets signed this: HMAC-SHA256 over `timestamp.event.body`."""
+    """Check the signature against each secret: HMAC-SHA256 over `timestamp.event.body`."""
     signature = headers.get("x-webhook-signature")
     if signature is None:
         return UNSIGNED
-    said = [headers.get(name, "") for name in ("x-webhook-timestamp", "x-webhook-event")]
-    message = b".".join([*(text.encode() for text in said), body])
+    signed_headers = [headers.get(name, "") for name in ("x-webhook-timestamp", "x-webhook-event")]
+    message = b".".join([*(text.encode() for text in signed_headers), body])
     for secret in secrets:
         digest = hmac.new(secret.encode(), message, hashlib.sha256).hexdigest()
         if hmac.compare_digest(f"v1={digest}".encode(), signature.encode()):
@@ -42,26 +42,26 @@ def verdict(headers: dict[str, str], body: bytes, secrets: list[str]) -> str:
 
 
 class Inbox:
-    """What has arrived: the latest in memory, all of it as JSON lines in the data folder."""
+    """Deliveries: the latest in memory, all as JSON lines in the data folder."""
 
     def __init__(self, data: Path) -> None:
         self.data = data
         self.log = data / "received.jsonl"
         self.lock = Lock()
-        lines = self.log.read_text().splitlines()[-KEPT:] if self.log.exists() else []
-        self.deliveries: deque[dict[str, Any]] = deque(map(json.loads, lines), KEPT)
+        lines = self.log.read_text().splitlines()[-MOST_SHOWN:] if self.log.exists() else []
+        self.deliveries: deque[dict[str, Any]] = deque(map(json.loads, lines), MOST_SHOWN)
         self.count = self.deliveries[-1]["number"] if self.deliveries else 0
         if self.log.exists() and self.log.stat().st_size > LARGEST_LOG_BYTES:
             self.log.write_text("".join(f"{line}\n" for line in lines))
         self.log.touch(mode=0o600)
 
     def secrets(self) -> list[str]:
-        """Those of the demo's webhooks; read anew each time, as the first run adds them."""
+        """Read the secrets of the demo's webhooks; uncached, as the first run adds them."""
         webhooks = read_private(self.data / "demo.json").get("webhooks", {})
         return [webhook["secret"] for webhook in webhooks.values() if webhook.get("secret")]
 
     def add(self, path: str, headers: dict[str, str], body: bytes) -> None:
-        """Judge, remember and write down one request. The delivery token is not kept."""
+        """Verify, store and log a request, without its delivery token."""
         judged = verdict(headers, body, self.secrets())
         if token := headers.get("authorization"):
             headers = headers | {"authorization": f"{token.partition(' ')[0]} …{token[-4:]}"}
@@ -85,7 +85,7 @@ class Inbox:
 
 
 class Handler(BaseHTTPRequestHandler):
-    """POST anything anywhere; GET the page, its list alone, or the list as JSON."""
+    """Handler of POST to any path, and of GET for the page, its list, or the list as JSON."""
 
     server_version = "receiver"
     sys_version = ""
@@ -106,7 +106,7 @@ class Handler(BaseHTTPRequestHandler):
             self.answer(HTTPStatus.OK, '{"received": true}\n', "application/json")
 
     def do_GET(self) -> None:
-        # A page elsewhere may point a name of its own at this machine; it must learn nothing.
+        # Guard against DNS rebinding: another site's name may resolve to this machine.
         if self.headers.get("Host", "").rpartition(":")[0] not in LOCAL_NAMES:
             self.answer(HTTPStatus.FORBIDDEN, "Open this page as 127.0.0.1 or localhost.\n")
         elif self.path == "/":
@@ -114,8 +114,8 @@ class Handler(BaseHTTPRequestHandler):
         elif self.path == "/list":
             self.answer_page(receiver_page.deliveries(self.inbox.latest_first()))
         elif self.path == "/deliveries.json":
-            found = json.dumps(self.inbox.latest_first(), ensure_ascii=False, indent=2)
-            self.answer(HTTPStatus.OK, found, "application/json")
+            listing = json.dumps(self.inbox.latest_first(), ensure_ascii=False, indent=2)
+            self.answer(HTTPStatus.OK, listing, "application/json")
         else:
             self.answer(HTTPStatus.NOT_FOUND, "The page is at /, the data at /deliveries.json.\n")
 
@@ -130,20 +130,20 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Security-Policy", receiver_page.POLICY)
         self.send_header("X-Content-Type-Options", "nosniff")
         if status >= HTTPStatus.BAD_REQUEST:
-            # What was sent along has not been read; the next request would begin with it.
+            # The body was not read, and would be taken for the next request.
             self.send_header("Connection", "close")
             self.close_connection = True
         self.end_headers()
         self.wfile.write(content)
 
     def log_message(self, *_: object) -> None:
-        """Silent: what arrives is on the page."""
+        """Log nothing: the page shows all requests."""
 
 
 class Receiver(ThreadingHTTPServer):
-    """Bound to loopback at once; answers when serve_forever runs."""
+    """Server that binds to loopback at once, and answers once serve_forever runs."""
 
-    # As many senders as may call in one moment.
+    # Room for many simultaneous senders.
     request_queue_size = 128
 
     def __init__(self, port: int, data: Path) -> None:

@@ -1,4 +1,4 @@
-"""The receiver's page as HTML. Everything that came over the network is escaped."""
+"""Receiver's page as HTML. Everything from the network is escaped."""
 
 import base64
 import hashlib
@@ -11,7 +11,7 @@ from typing import Any
 TEMPLATE = Template(Path(__file__).with_name("receiver.html").read_text())
 SCRIPT = TEMPLATE.template.partition("<script>")[2].partition("</script>")[0]
 DIGEST = base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()
-# Only what the page itself brings: a body that slips through as markup still cannot run.
+# Allows only the page's own scripts, so that a body that slipped through as markup cannot run.
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; connect-src 'self'; "
     f"script-src 'sha256-{DIGEST}'"
@@ -25,10 +25,10 @@ def page(latest_first: list[dict[str, Any]]) -> str:
 
 
 def deliveries(latest_first: list[dict[str, Any]]) -> str:
-    """The list alone, as the page fetches it again and again."""
+    """Render the list alone, which the page polls."""
     count = latest_first[0]["number"] if latest_first else 0
-    shown = "".join(map(item, latest_first)) or EMPTY
-    return f'<div id="deliveries" data-count="{count}">{shown}</div>'
+    items = "".join(map(item, latest_first)) or EMPTY
+    return f'<div id="deliveries" data-count="{count}">{items}</div>'
 
 
 def item(delivery: dict[str, Any]) -> str:
@@ -52,7 +52,7 @@ def item(delivery: dict[str, Any]) -> str:
 
 
 def readable(body: str) -> str:
-    """JSON on several lines; anything else as it came."""
+    """Indent JSON; return anything else unchanged."""
     try:
         return json.dumps(json.loads(body), indent=2, ensure_ascii=False)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""`./dev run`: the whole service in the foreground, until it is told to stop."""
+"""`./dev run`: the whole service in the foreground, until a signal."""
 
 import os
 import shlex
@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import NoReturn
 
 from tools.dev.bootstrap import PYTHON, ROOT, VENV
-from tools.dev.environment import said, service_environment, shared
+from tools.dev.environment import service_environment, shared, without_empty
 from tools.dev.guard import Stop, guarded, turn_deaf
 from tools.dev.manage import missing_servers
 from tools.dev.output import Output
@@ -31,10 +31,10 @@ def run(arguments: list[str]) -> int:
 
 
 def work() -> int:
-    """Start everything, serve, stop everything; 0 when told to stop, 1 in trouble."""
+    """Start everything, serve, stop everything; return 0 after a signal, 1 after an error."""
     service = None
     try:
-        service = Service(said(dict(os.environ)))
+        service = Service(without_empty(dict(os.environ)))
         service.serve()
     except Stop:
         return 0
@@ -48,29 +48,29 @@ def work() -> int:
 
 
 class Service:
-    """One run on one data folder."""
+    """Run of the service on a data folder."""
 
-    def __init__(self, given: dict[str, str]) -> None:
-        self.data = data_folder(given)
+    def __init__(self, variables: dict[str, str]) -> None:
+        self.data = data_folder(variables)
         self.lock = own(self.data)
-        given.setdefault("BIND", "127.0.0.1")
-        self.port = choose_port("PORT", given.get("PORT"), DEFAULT_PORT, given["BIND"])
-        # The other half of us is the process that people see and signal.
-        host = reachable(given["BIND"])
+        variables.setdefault("BIND", "127.0.0.1")
+        self.port = choose_port("PORT", variables.get("PORT"), DEFAULT_PORT, variables["BIND"])
+        # The parent, the guard, is the process that users see and signal.
+        host = reachable(variables["BIND"])
         self.base = f"http://{host}:{self.port}"
         self.owner = Owner("run", os.getppid(), self.base)
         self.owner.write(self.data)
-        self.environment = service_environment(given, self.data, VENV)
+        self.environment = service_environment(variables, self.data, VENV)
         self.environment["PORT"] = str(self.port)
-        if "ALLOWED_HOSTS" not in given:
+        if "ALLOWED_HOSTS" not in variables:
             self.environment["ALLOWED_HOSTS"] += f",{host}"
-        # On one's own machine one may be root; Celery need not warn of it at every start.
+        # Suppress Celery's warning about root, which is common on a developer's machine.
         self.environment.setdefault("PYTHONWARNINGS", "ignore:You're running the worker with")
         self.supervisor = Supervisor(Output())
         self.servers: list[Server] = []
 
     def serve(self) -> NoReturn:
-        """Never returns; Stop or Trouble ends it."""
+        """Serve until Stop or UsageError is raised."""
         missing = missing_servers(self.environment, self.data)
         if missing:
             say(f"starting {' and '.join(server.name for server in missing)} on {self.data}")
@@ -108,7 +108,7 @@ class Service:
         return Program(name, command, self.environment, str(ROOT), prefixed, once, late)
 
     def receiver_port(self) -> int:
-        """The port that the demo's webhooks name; 0 when somebody else has it now."""
+        """Return the port in the demo's webhooks; 0 if another program uses it now."""
         note = self.data / "receiver-port"
         if note.exists():
             port = int(note.read_text())
@@ -125,7 +125,7 @@ class Service:
 
     def stop(self) -> None:
         self.owner.stopping = True
-        # Whatever has become of the data folder, nothing must be left running.
+        # Stop the processes even if the data folder is gone.
         with suppress(OSError):
             self.owner.write(self.data)
         self.supervisor.stop()
@@ -136,7 +136,7 @@ class Service:
 
 
 def procfile() -> dict[str, str]:
-    """What a production platform starts, by name; we start the same."""
+    """Return the commands of the Procfile by name."""
     lines = (ROOT / "Procfile").read_text().splitlines()
     pairs = (line.partition(":") for line in lines if line.strip() and not line.startswith("#"))
     return {name.strip(): command.strip() for name, _, command in pairs}

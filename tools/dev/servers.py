@@ -1,4 +1,4 @@
-"""A private server on a Unix socket: start it, wait for it, stop it."""
+"""Private servers on Unix sockets: start, wait, stop."""
 
 import subprocess
 import time
@@ -12,11 +12,11 @@ READY_WITHIN_SECONDS = 30
 
 
 class Server:
-    """What PostgreSQL and Valkey have in common; the subclasses say what differs."""
+    """Common base of PostgreSQL and Valkey."""
 
     name: str
-    # Each signal with the seconds it is given before the next one; the first also goes out
-    # when the launcher dies.
+    # Signals, each with the seconds to wait before the next; the first is also sent when the
+    # launcher dies.
     farewell: list[tuple[int, float]]
 
     def __init__(self, place: Place) -> None:
@@ -29,7 +29,7 @@ class Server:
         raise NotImplementedError
 
     def prepare(self) -> None:
-        """What must be there before the program can start."""
+        """Create what the program needs to start."""
 
     def command(self) -> list[str | Path]:
         raise NotImplementedError
@@ -54,9 +54,9 @@ class Server:
         return self.process
 
     def start_and_wait(self) -> subprocess.Popen[bytes]:
-        """Start it and return when it answers.
+        """Start the server and wait until it answers.
 
-        A predecessor killed a moment ago may still hold the files: then start again.
+        A predecessor that was just killed may still hold the files: then start again.
         """
         process = self.start()
         deadline = time.monotonic() + READY_WITHIN_SECONDS
@@ -77,6 +77,6 @@ class Server:
             stop(self.process, self.farewell)
 
     def last_words(self) -> str:
-        """The end of its log, as one line."""
+        """Return the end of the log as one line."""
         lines = self.log.read_text(errors="replace").splitlines() if self.log.exists() else []
         return " | ".join(lines[-3:]) or "nothing"

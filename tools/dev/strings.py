@@ -1,7 +1,7 @@
-"""Every text that people read, with its place: `python -m tools.dev.strings [FOLDER ...]`.
+"""List of every text that users read, with its place: `python -m tools.dev.strings [FOLDER ...]`.
 
-For whoever edits the wording of the service: the words of templates, and the sentences in code
-(messages, labels, help, errors, log lines). Docstrings and comments are not among them.
+It has the texts of templates, and the sentences in code (messages, labels, help, errors, log
+lines), but no docstrings and comments.
 """
 
 import ast
@@ -27,19 +27,19 @@ FOLDERS = (
 ATTRIBUTES = {"title", "placeholder", "aria-label", "alt", "data-confirm"}
 TAG = re.compile(r"{%.*?%}|{#.*?#}", re.DOTALL)
 SPOKEN = re.compile(r"[A-Za-z]{2,}")
-# SQL, addresses, markup and names of things in code are not read as text.
+# Strings that are SQL, addresses, markup or names in code are not text.
 SQL = re.compile(r"\b(SELECT|UPDATE|DELETE FROM|INSERT|WHERE)\b")
 CODE = re.compile(r"<|[\w.:/{}%#<>=*\[\]()\\$^+?-]*$")
 LABELS = {"description", "label", "help_text", "verbose_name", "title", "verbose_name_plural"}
 
 
 def main(arguments: list[str]) -> int:
-    for place, text in sorted(found(arguments or list(FOLDERS))):
+    for place, text in sorted(texts(arguments or list(FOLDERS))):
         print(f"{place}: {text}")
     return 0
 
 
-def found(folders: list[str]) -> Iterator[tuple[str, str]]:
+def texts(folders: list[str]) -> Iterator[tuple[str, str]]:
     for folder in folders:
         for path in sorted((ROOT / folder).rglob("*")):
             name = path.relative_to(ROOT).as_posix()
@@ -50,7 +50,7 @@ def found(folders: list[str]) -> Iterator[tuple[str, str]]:
 
 
 class Words(HTMLParser):
-    """The text nodes of a template, and the attributes that are read out."""
+    """Parser for text nodes of a template, and attributes that users read."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -77,7 +77,7 @@ class Words(HTMLParser):
 
 def in_template(path: Path) -> list[tuple[int, str]]:
     words = Words()
-    # Lines stay where they are, so that a text is found again.
+    # Keep line breaks, so that line numbers are right.
     words.feed(TAG.sub(lambda tag: "\n" * tag[0].count("\n"), path.read_text()))
     return words.texts
 
@@ -101,7 +101,7 @@ def in_code(path: Path) -> Iterator[tuple[int, str]]:
     for node in ast.walk(tree):
         if not isinstance(node, ast.Constant | ast.JoinedStr):
             continue
-        text = written(node)
+        text = literal(node)
         if text is None or id(node) in silent or not SPOKEN.search(text):
             continue
         if id(node) in labels or (
@@ -110,8 +110,8 @@ def in_code(path: Path) -> Iterator[tuple[int, str]]:
             yield node.lineno, " ".join(text.split())
 
 
-def written(node: ast.Constant | ast.JoinedStr) -> str | None:
-    """A string as it stands in the code, with the names of what is filled in."""
+def literal(node: ast.Constant | ast.JoinedStr) -> str | None:
+    """Return a string as in the code, with the expressions of its placeholders."""
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else None
     return "".join(

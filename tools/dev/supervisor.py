@@ -1,4 +1,4 @@
-"""Runs programs side by side: their output in one stream, restarts, and an end in order."""
+"""Supervisor of several programs: combined output, restarts, ordered shutdown."""
 
 import os
 import selectors
@@ -13,18 +13,18 @@ from tools.dev.output import Output
 from tools.dev.processes import signal_group, stop, tether
 from tools.dev.trouble import UsageError
 
-# All programs are told at once and have this long together; the servers come after them, and
-# ten seconds is what the whole may take.
+# All programs are signalled at once and share this time; the servers come after them, and the
+# whole shutdown may take ten seconds.
 PROGRAMS_STOP_WITHIN_SECONDS = 6.5
 FIRST_RESTART_AFTER_SECONDS = 0.5
 LONGEST_RESTART_SECONDS = 10
-# Who lived this long is not in a loop of failing.
+# A program that ran this long is not in a crash loop.
 STABLE_AFTER_SECONDS = 30
 LAST_LINES = 5
 
 
 class Runnable(Protocol):
-    """A program, or one of the private servers."""
+    """Program, or one of the private servers."""
 
     name: str
 
@@ -35,22 +35,22 @@ class Runnable(Protocol):
 
 @dataclass
 class Program:
-    """A line of the Procfile, or one of our own: a shell command that becomes one process."""
+    """Shell command that becomes one process: of the Procfile, or one of our own."""
 
     name: str
     command: str
     environment: dict[str, str]
     folder: str
     prefixed: bool = True
-    # Not restarted when it ends: it has done what it was for.
+    # Run to completion, and do not restart.
     once: bool = False
-    # Ended after the others, because they may still want something of it.
+    # Stop it after the others, which may still need it.
     late: bool = False
     lines: deque[str] = field(default_factory=lambda: deque(maxlen=LAST_LINES))
 
     def start(self) -> subprocess.Popen[bytes]:
-        # A release may join commands by &&; a lasting program takes the shell's place, so that
-        # it is the one to hear our signals.
+        # A release may join commands by &&; a long-running program replaces the shell, so that
+        # it gets our signals.
         command = self.command if self.once else f"exec {self.command}"
         return subprocess.Popen(
             ["/bin/sh", "-c", command],
@@ -68,7 +68,7 @@ class Program:
 
 
 class Supervisor:
-    """Everything happens in the caller's thread, in `turn`: read, notice deaths, restart."""
+    """Supervisor without threads: `turn` reads output, notices deaths and restarts."""
 
     def __init__(self, output: Output) -> None:
         self.output = output
@@ -84,14 +84,14 @@ class Supervisor:
         return process
 
     def watch(self, what: Runnable, process: subprocess.Popen[bytes]) -> None:
-        """Take over a process already started."""
+        """Supervise a process that is already running."""
         self.running[what.name] = (what, process, time.monotonic())
         if process.stdout:
             os.set_blocking(process.stdout.fileno(), False)
             self.selector.register(process.stdout, selectors.EVENT_READ, (what, process))
 
     def run(self, program: Program) -> int:
-        """Run a program to its end, serving the others meanwhile; its exit code."""
+        """Run a program to its end, supervising the others meanwhile; return its exit code."""
         process = self.start(program)
         while process.poll() is None:
             self.turn()
@@ -103,7 +103,7 @@ class Supervisor:
             self.turn()
 
     def turn(self) -> None:
-        """Wait a little for output, print it, and see who has died or is due to start again."""
+        """Wait briefly for output, print it, and handle deaths and due restarts."""
         for key, _ in self.selector.select(0.2):
             self.read(*key.data)
         for what, process, since in list(self.running.values()):
@@ -115,7 +115,7 @@ class Supervisor:
                 self.restart(what)
 
     def read(self, what: Runnable, process: subprocess.Popen[bytes]) -> bool:
-        """Print what there is to read; False at the end of the stream, or when there is none."""
+        """Print available output; return False at the end of the stream, or without one."""
         if process.stdout is None or not isinstance(what, Program):
             return False
         try:
@@ -141,7 +141,7 @@ class Supervisor:
             self.output.write(line)
 
     def bury(self, what: Runnable, process: subprocess.Popen[bytes], since: float) -> None:
-        """Read a dead process's last output, clear its group away, and plan its successor."""
+        """Kill a dead process's group, read its last output, and plan its restart."""
         del self.running[what.name]
         signal_group(process, signal.SIGKILL)
         while process.stdout and not process.stdout.closed and self.read(what, process):
@@ -174,7 +174,7 @@ class Supervisor:
             self.plan_restart(what, f"{what.name} does not start ({error})")
 
     def stop(self) -> None:
-        """End the programs together, then the late ones; servers are their starter's to stop."""
+        """Stop the programs together, then the late ones; the caller stops the servers."""
         self.waiting.clear()
         programs = [(w, p) for w, p, _ in self.running.values() if isinstance(w, Program)]
         first = [process for what, process in programs if not what.late]

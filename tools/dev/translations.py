@@ -1,4 +1,4 @@
-"""`./dev translate`: the sentences of the code in `locale/`, with what translators made of them."""
+"""`./dev translate`: catalogues in `locale/` with the code's sentences and translations."""
 
 import ast
 import re
@@ -19,15 +19,15 @@ DJANGO_LOCALE = Path(django.__file__).parent / "conf" / "locale"
 PLURALS = re.compile(r"nplurals=(\d+)")
 APPS = ("core", "companies", "webhooks", "deliveries", "shipments", "tickets", "desk", "config")
 TEMPLATES = "templates"
-# Names that Django derives, and what other packages say at the desk.
+# Names that Django derives, and texts of other packages at the desk.
 OTHERS = "locale/others.pot"
 
 
-# What marks a sentence, and what its arguments are. A context tells two meanings of a word apart.
+# Functions that mark a sentence, and their arguments. A context separates meanings of a word.
 ONE, SEVERAL, IN_CONTEXT = ("one",), ("one", "plural"), ("context", "one")
 MARKS = {
     "gettext": ONE,
-    # An alias of gettext_lazy, in forms and models.
+    # Alias of gettext_lazy in forms and models.
     "_": ONE,
     "gettext_lazy": ONE,
     "gettext_noop": ONE,
@@ -36,13 +36,13 @@ MARKS = {
     "pgettext": IN_CONTEXT,
     "pgettext_lazy": IN_CONTEXT,
 }
-# How Django writes the tags of a template, and `_("…")` in one, for tools that read Python.
+# Django's templatize converts a template's tags, and `_("…")` in them, to these forms.
 STRING = r"""u?(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 IN_TEMPLATE = re.compile(rf"(?<!\w)(_|gettext|ngettext|pgettext)\(({STRING}(?:, {STRING})*)")
 
 
 class Sentence(NamedTuple):
-    """A text that is translated, in English; `plural` is its form for several, if it has one."""
+    """Translatable English text; `plural` is its plural form, if any."""
 
     one: str
     plural: str = ""
@@ -50,9 +50,9 @@ class Sentence(NamedTuple):
 
 
 def translate(arguments: list[str]) -> int:
-    """Bring the catalogues up to date and compile them; 1 if a translation is missing.
+    """Update and compile the catalogues; return 1 if a translation is missing.
 
-    Begin one for each language whose code is given. Raises UsageError.
+    Creates a catalogue for each language code in `arguments`. Raises UsageError.
     """
     for code in arguments:
         begin_catalogue(code)
@@ -70,7 +70,7 @@ def translate(arguments: list[str]) -> int:
 
 
 def begin_catalogue(code: str) -> None:
-    """Write an empty catalogue with the plural rule of Django's own, unless there is one.
+    """Write an empty catalogue with Django's plural rule, unless there is one.
 
     Raises UsageError for a language that Django does not have.
     """
@@ -80,8 +80,8 @@ def begin_catalogue(code: str) -> None:
     theirs = DJANGO_LOCALE / path.relative_to(LOCALE)
     if not theirs.exists():
         raise UsageError(f"Django has no language {code}: take a code of django/conf/locale")
-    begun = polib.POFile(wrapwidth=0)
-    begun.metadata = {
+    new_catalogue = polib.POFile(wrapwidth=0)
+    new_catalogue.metadata = {
         "Language": to_locale(code),
         "MIME-Version": "1.0",
         "Content-Type": "text/plain; charset=UTF-8",
@@ -89,34 +89,34 @@ def begin_catalogue(code: str) -> None:
         "Plural-Forms": polib.pofile(str(theirs)).metadata["Plural-Forms"],
     }
     path.parent.mkdir(parents=True)
-    begun.save(str(path))
+    new_catalogue.save(str(path))
 
 
 def catalogues() -> list[Path]:
-    """One for each language but English, which is that of the code."""
+    """Return the catalogues of all languages but English, that of the code."""
     return sorted(LOCALE.glob("*/LC_MESSAGES/django.po"))
 
 
 def sentences(root: Path) -> list[Sentence]:
-    """All that code, templates and `OTHERS` have, in their order. Raises UsageError."""
+    """Return sentences of code, templates and `OTHERS`, in this order. Raises UsageError."""
     files = [path for app in APPS for path in sorted((root / app).rglob("*.py"))]
     files += sorted((root / TEMPLATES).rglob("*.html"))
-    found: dict[Sentence, None] = {}
+    by_sentence: dict[Sentence, None] = {}
     for path in files:
         read = marked_in_template if path.suffix == ".html" else marked
         try:
-            found |= dict.fromkeys(read(path.read_text()))
+            by_sentence |= dict.fromkeys(read(path.read_text()))
         except (ValueError, SyntaxError) as error:
             raise UsageError(f"{path.relative_to(root)}, {error}") from error
     if (root / OTHERS).exists():
-        found |= dict.fromkeys(map(sentence_of, polib.pofile(str(root / OTHERS))))
-    return list(found)
+        by_sentence |= dict.fromkeys(map(sentence_of, polib.pofile(str(root / OTHERS))))
+    return list(by_sentence)
 
 
 def marked(source: str) -> Iterator[Sentence]:
-    """The sentences of one file; a variable is marked where it gets its text.
+    """Yield the sentences of one file; a variable is marked where it is assigned.
 
-    Raises ValueError where a sentence is put together at run time.
+    Raises ValueError for a sentence that is composed at run time.
     """
     if "gettext" not in source:
         return
@@ -136,21 +136,21 @@ def marked(source: str) -> Iterator[Sentence]:
 
 
 def marked_in_template(source: str) -> Iterator[Sentence]:
-    """The sentences of one template. Raises SyntaxError where a tag stands in one."""
+    """Yield the sentences of a template. Raises SyntaxError if one contains a tag."""
     if "trans" not in source and "_(" not in source:
         return
-    for function, given in IN_TEMPLATE.findall(templatize(source)):
+    for function, arguments in IN_TEMPLATE.findall(templatize(source)):
         names = MARKS.get(function, ONE)
-        texts = ast.literal_eval(f"({given},)")
+        texts = ast.literal_eval(f"({arguments},)")
         yield Sentence(**dict(zip(names, texts, strict=False)))
 
 
 def update(catalogue: polib.POFile, wanted: list[Sentence]) -> None:
-    """Give the catalogue these sentences, in their order; it keeps the translations it has."""
-    known = {sentence_of(entry): entry for entry in catalogue}
+    """Set the catalogue's sentences in this order, and keep existing translations."""
+    by_entry = {sentence_of(entry): entry for entry in catalogue}
     rule = PLURALS.search(catalogue.metadata.get("Plural-Forms", ""))
     forms = int(rule[1]) if rule else 2
-    catalogue[:] = [known.get(one) or new_entry(one, forms) for one in wanted]
+    catalogue[:] = [by_entry.get(one) or new_entry(one, forms) for one in wanted]
 
 
 def sentence_of(entry: polib.POEntry) -> Sentence:
@@ -158,13 +158,13 @@ def sentence_of(entry: polib.POEntry) -> Sentence:
 
 
 def new_entry(sentence: Sentence, forms: int) -> polib.POEntry:
-    told = {"msgid": sentence.one, "msgctxt": sentence.context or None}
+    fields = {"msgid": sentence.one, "msgctxt": sentence.context or None}
     if not sentence.plural:
-        return polib.POEntry(**told)
+        return polib.POEntry(**fields)
     empty = dict.fromkeys(range(forms), "")
-    return polib.POEntry(**told, msgid_plural=sentence.plural, msgstr_plural=empty)
+    return polib.POEntry(**fields, msgid_plural=sentence.plural, msgstr_plural=empty)
 
 
 def untranslated(catalogue: polib.POFile) -> list[polib.POEntry]:
-    """What has no translation, or one that nobody has looked at since the English changed."""
+    """Return entries without a translation, or with one older than the English text."""
     return [entry for entry in catalogue if not entry.translated()]

@@ -1,4 +1,4 @@
-"""config.settings for the type checker, which reads the models and connects to nothing."""
+"""Settings for the type checker, which reads the models and connects to nothing."""
 
 import os
 

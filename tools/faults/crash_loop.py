@@ -1,4 +1,4 @@
-"""A receiver whose answer ends the whole worker, again and again, among those of others."""
+"""Crash loop: a receiver whose answer crashes the worker, again and again."""
 
 import time
 from threading import Lock
@@ -25,7 +25,7 @@ KILLS_AT_MOST = claiming.MOST_CRASHES + setting_aside.MOST_SET_ASIDE - 1
 
 
 class DeadlyReceiver:
-    """Answers of `receiver` to DEADLY kill the worker, which is started again at once."""
+    """Receiver whose answers to DEADLY kill the worker, which is restarted at once."""
 
     def __init__(self, service: Service, receiver: Receiver) -> None:
         self.service = service
@@ -37,7 +37,7 @@ class DeadlyReceiver:
     def answer(self, received: Received) -> Answer:
         if received.path == DEADLY:
             with self._lock:
-                # Not for a request of a worker that is dead already.
+                # Ignore requests of a worker that is dead already.
                 if received.at > max(self.kills, default=0.0):
                     self._kill()
         return Answer()
@@ -58,7 +58,7 @@ class DeadlyReceiver:
 def crash_loop(
     service: Service, company: Company, receiver: Receiver, *, events: int
 ) -> dict[str, Any]:
-    """Two companies with two webhooks each; one of the four is deadly until it is paused."""
+    """Publish to two companies with two webhooks each, one of them deadly until it is paused."""
     poisoner = create_company("Poisoner")
     hooks = {
         path: services.register_webhook(
@@ -99,16 +99,16 @@ def crash_loop(
     }
 
 
-def judge(found: Figures) -> list[str]:
-    """A line for each promise that the figures break."""
+def judge(figures: Figures) -> list[str]:
+    """Return a line for each promise that the figures break."""
     return broken(
-        found,
+        figures,
         at_most={
             "kills": KILLS_AT_MOST,
             "set_aside": setting_aside.MOST_SET_ASIDE,
             "others_given_up": 0,
             "others_with_crashes": 0,
-            "repeats": found["repeats_at_most"],
+            "repeats": figures["repeats_at_most"],
         },
         at_least={"kills": claiming.MOST_CRASHES, "set_aside": setting_aside.MOST_SET_ASIDE},
     )

@@ -1,4 +1,4 @@
-"""PostgreSQL stands still or is locked while deliveries are in flight, and goes on later."""
+"""Outages of PostgreSQL, frozen or locked for a while with deliveries in flight."""
 
 import threading
 import time
@@ -22,27 +22,27 @@ from tools.faults.steady import Steady
 
 ANSWER_AFTER_SECONDS = 0.3
 ASK_EVERY_SECONDS = 0.2
-# For so long after it began no other loop takes over.
+# No other loop takes over within this time from the beginning.
 ITS_LEASE_HOLDS_SECONDS = 2.0
 GIVE_UP_SECONDS = 60.0
 
 
-class Asked:
-    """Requests to one path, one after the other in a thread of its own, for as long as a block."""
+class Poller:
+    """Thread that sends requests to one path, one after the other, for the duration of a block."""
 
     def __init__(self, url: str, headers: dict[str, str] | None = None) -> None:
         self.url = url
         self.headers = headers
         self.statuses: set[int] = set()
-        # When it last answered 200, in seconds since the epoch.
+        # Time of the last 200, in seconds since the epoch.
         self.well_at = 0.0
         self.longest_seconds = 0.0
-        # Answers with 503 that did not say when to come back.
+        # Number of 503 without Retry-After.
         self.without_retry_after = 0
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._ask, daemon=True)
 
-    def __enter__(self) -> "Asked":
+    def __enter__(self) -> "Poller":
         self._thread.start()
         return self
 
@@ -62,14 +62,14 @@ class Asked:
                     answer.status_code == 503 and "Retry-After" not in answer.headers
                 )
             except requests.RequestException:
-                # No status at all.
+                # 0 stands for no answer.
                 self.statuses.add(0)
             self.longest_seconds = max(self.longest_seconds, time.monotonic() - start)
 
 
 @contextmanager
 def attempts_locked() -> Iterator[None]:
-    """For the length of a block nobody can record an attempt."""
+    """Lock the table of attempts for the duration of a block, so that none can be recorded."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("LOCK TABLE deliveries_attempt")
         yield
@@ -84,10 +84,10 @@ def database_stands_still(
     seconds: float,
     per_second: float,
 ) -> dict[str, Any]:
-    """Events come in and the API is asked, before, while and after the database is `still`.
+    """Publish events and call the API before, while and after the database is `still`.
 
-    `repeats_at_most` is what was in flight: claimed before it began, or sent since and not recorded
-    any more. Whoever sent that could not say so until another loop sent it again.
+    `repeats_at_most` counts what was in flight: claimed before the beginning, or sent since without
+    a record, so that another loop had to send it again.
     """
     webhook = register_signed(company, receiver)
     receiver.answer = LateAnswers(receiver, ANSWER_AFTER_SECONDS)
@@ -99,8 +99,8 @@ def database_stands_still(
         until(lambda: len(receiver.log) >= 2 * per_second and bool(in_flight.claimed()))
         claimed = in_flight.claimed()
         with (
-            Asked(address(service, "/healthz")) as health,
-            Asked(address(service, "/company/tickets"), api) as tickets,
+            Poller(address(service, "/healthz")) as health,
+            Poller(address(service, "/company/tickets"), api) as tickets,
         ):
             with still():
                 began = time.time()

@@ -1,4 +1,4 @@
-"""kill -9 at a chosen moment: in a handshake, in a request, behind an answer, part by part."""
+"""Kills by kill -9 at a chosen moment: in a handshake, in a request, after an answer."""
 
 import argparse
 import os
@@ -21,26 +21,26 @@ from tools.faults.scenarios import LateAnswers, nothing_waits, patiently, until
 from tools.faults.steady import Steady
 from tools.faults.verdict import Verdict, broken
 
-# From a kill until all that was in flight has arrived, where receivers answer at once.
+# Limit from a kill until everything in flight has arrived, with fast receivers.
 RECOVERED_WITHIN_SECONDS = 6.0
-# A whole worker has to start first.
+# Limit if a whole worker has to start first.
 STARTED_WITHIN_SECONDS = 30.0
 EVENTS = 200
 ANSWER_AFTER_SECONDS = 0.05
 
 
 class Killer:
-    """Has a worker killed once, from whatever thread, and started again at once."""
+    """Callable that kills the worker once, from any thread, and restarts it at once."""
 
     def __init__(self, rig: Rig) -> None:
         self.rig = rig
         self.at = 0.0
         self.claimed: set[Event] = set()
         self._ready = threading.Semaphore(0)
-        self._done = threading.Event()
+        self._was_killed = threading.Event()
 
     def arm(self) -> None:
-        self._done.clear()
+        self._was_killed.clear()
         self._ready.release()
 
     def __call__(self) -> None:
@@ -51,14 +51,14 @@ class Killer:
         self.at = time.time()
         self.rig.service.kill("worker")
         self.rig.service.start("worker")
-        self._done.set()
+        self._was_killed.set()
 
     def wait(self) -> None:
-        until(self._done.is_set, 60)
+        until(self._was_killed.is_set, 60)
 
 
-def killed_by_receiver(rig: Rig, given: argparse.Namespace) -> Verdict:
-    """The receiver kills the worker: in the handshake, when it has the body, after its 200."""
+def killed_by_receiver(rig: Rig, args: argparse.Namespace) -> Verdict:
+    """Let the receiver kill the worker in the handshake, after the body, or after its 200."""
     webhook = register_signed(rig.company, rig.receiver)
     rig.service.start("worker")
     killer, slowest, numbers = Killer(rig), 0.0, 0
@@ -67,9 +67,9 @@ def killed_by_receiver(rig: Rig, given: argparse.Namespace) -> Verdict:
         killer()
         return Answer()
 
-    for phase in ("handshake", "request", "answer") * given.times:
+    for phase in ("handshake", "request", "answer") * args.times:
         if phase == "handshake" and numbers:
-            # Or it would send all of them through the connections that it has.
+            # A running worker would reuse its connections, without a handshake.
             rig.service.kill("worker")
             rig.service.start("worker")
         rig.receiver.connected = killer if phase == "handshake" else lambda: None
@@ -83,33 +83,33 @@ def killed_by_receiver(rig: Rig, given: argparse.Namespace) -> Verdict:
         killer.wait()
         until(nothing_waits)
         slowest = max(slowest, time.time() - killer.at)
-    found = {
+    figures = {
         **ledger.summary(
             rig.receiver.log, [event_numbered(each) for each in range(numbers)], webhook.secret
         ),
-        "kills": 3 * given.times,
+        "kills": 3 * args.times,
         "repeats_at_most": len(killer.claimed),
         "longest_seconds_to_the_last": round(slowest, 1),
     }
-    return found, broken(
-        found,
+    return figures, broken(
+        figures,
         at_most={
-            "repeats": found["repeats_at_most"],
+            "repeats": figures["repeats_at_most"],
             "longest_seconds_to_the_last": RECOVERED_WITHIN_SECONDS,
         },
         at_least={"repeats": 1},
     )
 
 
-def parts_killed(rig: Rig, given: argparse.Namespace) -> Verdict:
-    """A worker's parts are killed one by one: a child, a loop, their keeper, only the parent."""
+def parts_killed(rig: Rig, args: argparse.Namespace) -> Verdict:
+    """Kill a worker's processes one by one: a child, a loop, their keeper, only the parent."""
     webhook = register_signed(rig.company, rig.receiver)
     rig.receiver.answer = LateAnswers(rig.receiver, ANSWER_AFTER_SECONDS)
     rig.service.start("worker")
     claimed: set[Event] = set()
     slowest = 0.0
     left_behind = 0
-    with Steady(rig.company, given.per_second) as steady:
+    with Steady(rig.company, args.per_second) as steady:
         for part in ("child", "loop", "keeper", "parent", "quit"):
             before = len(rig.receiver.log)
             until(lambda before=before: len(rig.receiver.log) > before + 20, 60)
@@ -119,7 +119,7 @@ def parts_killed(rig: Rig, given: argparse.Namespace) -> Verdict:
             members = group_members(parent)
             at = time.time()
             hurt(part, parent)
-            # Without its loops a worker ends by itself, as it would seem well otherwise.
+            # A worker without loops ends by itself, or it would seem healthy.
             if part in ("keeper", "parent", "quit"):
                 left_behind += wait_until_gone(members)
                 rig.service.kill("worker")
@@ -129,17 +129,17 @@ def parts_killed(rig: Rig, given: argparse.Namespace) -> Verdict:
             slowest = max(slowest, first - at)
             claimed |= in_flight.claimed()
     until(patiently(nothing_waits))
-    found = {
+    figures = {
         **ledger.summary(rig.receiver.log, steady.events, webhook.secret),
         "processes_left_behind": left_behind,
         "repeats_at_most": len(claimed),
         "longest_seconds_to_the_next": round(slowest, 1),
     }
-    return found, broken(
-        found,
+    return figures, broken(
+        figures,
         at_most={
             "processes_left_behind": 0,
-            "repeats": found["repeats_at_most"],
+            "repeats": figures["repeats_at_most"],
             "longest_seconds_to_the_next": STARTED_WITHIN_SECONDS,
         },
     )
@@ -158,14 +158,14 @@ def hurt(part: str, parent: int) -> None:
         os.kill(victims[0], signal.SIGKILL)
 
 
-def power_cut(rig: Rig, given: argparse.Namespace) -> Verdict:
-    """kill -9 of everything at once: web, worker, PostgreSQL and the broker; start again."""
+def power_cut(rig: Rig, args: argparse.Namespace) -> Verdict:
+    """Kill web, worker, PostgreSQL and the broker at once by kill -9, and restart them."""
     webhook = register_signed(rig.company, rig.receiver)
     rig.receiver.answer = LateAnswers(rig.receiver, ANSWER_AFTER_SECONDS)
     start_all(rig)
     claimed: set[Event] = set()
-    with Steady(rig.company, given.per_second) as steady:
-        for _ in range(given.times):
+    with Steady(rig.company, args.per_second) as steady:
+        for _ in range(args.times):
             before = len(rig.receiver.log)
             until(patiently(lambda before=before: len(rig.receiver.log) > before + 50))
             until(patiently(lambda: bool(in_flight.claimed())), 60)
@@ -177,17 +177,17 @@ def power_cut(rig: Rig, given: argparse.Namespace) -> Verdict:
             until(lambda at=at: any(each.at > at + 1 for each in list(rig.receiver.log)))
     ended = time.time()
     until(patiently(nothing_waits))
-    found: dict[str, Any] = {
+    figures: dict[str, Any] = {
         **ledger.summary(rig.receiver.log, steady.certain(rig.receiver.log), webhook.secret),
-        "cuts": given.times,
+        "cuts": args.times,
         "published_unsure": len(steady.unsure),
         "repeats_at_most": len(claimed),
         "seconds_until_nothing_waits": round(time.time() - ended, 1),
     }
-    return found, broken(
-        found,
+    return figures, broken(
+        figures,
         at_most={
-            "repeats": found["repeats_at_most"],
+            "repeats": figures["repeats_at_most"],
             "seconds_until_nothing_waits": STARTED_WITHIN_SECONDS,
         },
     )
@@ -199,7 +199,7 @@ def start_all(rig: Rig) -> None:
 
 
 def cut(rig: Rig) -> None:
-    """Kill it all, and bring the two servers back."""
+    """Kill everything, and restart the two servers."""
     for name in tuple(rig.service.processes):
         rig.service.freeze(name)
     rig.broker.process.kill()

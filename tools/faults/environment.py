@@ -1,4 +1,4 @@
-"""The environment of the service in fault tests and benchmarks."""
+"""Environment of the service in fault tests and benchmarks."""
 
 import base64
 import secrets
@@ -9,7 +9,7 @@ from tools.dev.postgres import DATABASE, SUPERUSER
 
 
 def environment(*, database: str, broker: str, cache: str, folder: Path) -> dict[str, str]:
-    """Environment variables: receivers on loopback are allowed, files go into `folder`."""
+    """Return environment variables that allow receivers on loopback and put files into `folder`."""
     return {
         "DJANGO_SETTINGS_MODULE": "config.settings",
         "ENV_FILE": "",
@@ -25,17 +25,17 @@ def environment(*, database: str, broker: str, cache: str, folder: Path) -> dict
         "WEBHOOK_ALLOW_HTTP": "true",
         "DELIVERY_CA_BUNDLE": str(folder / "ca.pem"),
         "DATA_DIR": str(folder),
-        # The pool of a killed worker leaves a folder there; it goes with ours.
+        # The pool of a killed worker leaves a folder there, which is removed with ours.
         "TMPDIR": str(folder),
         "BIND": "127.0.0.1",
         "ALLOWED_HOSTS": "127.0.0.1",
-        # As root, which one may be in a container, Celery would warn at every start.
+        # Suppress Celery's warning about root, which is common in a container.
         "PYTHONWARNINGS": "ignore:You're running the worker with",
     }
 
 
 def on_own_servers(place: Place) -> dict[str, str]:
-    """The environment for the private servers of a place."""
+    """Return the environment for the private servers of a place."""
     broker = place.sockets / "valkey.sock"
     return environment(
         database=f"postgres://{SUPERUSER}@/{place.sockets}/{DATABASE}",

@@ -1,4 +1,4 @@
-"""The primary is killed under load, a standby takes its place, and the service finds it."""
+"""Failover: the primary is killed under load, and the service finds the promoted standby."""
 
 import argparse
 import contextlib
@@ -17,12 +17,12 @@ from tools.faults.stand_stills import stall_promises
 from tools.faults.tickets import NONE_OF, Opening, judged
 from tools.faults.verdict import Verdict, broken
 
-# From the moment in which it is promoted.
+# Limit from the promotion.
 BACK_WITHIN_SECONDS = 5.0
 
 
 class Standby(Postgres):
-    """A server that follows another one, with files and a socket of its own."""
+    """Replica of another server, with files and a socket of its own."""
 
     name = "standby"
 
@@ -41,54 +41,54 @@ class Standby(Postgres):
             self.run("pg_basebackup", *source, *how, "-D", self.data)
 
 
-def failover(rig: Rig, given: argparse.Namespace) -> Verdict:
-    """kill -9 of the primary under load, with a synchronous standby that is promoted then."""
+def failover(rig: Rig, args: argparse.Namespace) -> Verdict:
+    """Kill the primary by kill -9 under load, and promote its synchronous standby."""
     standby = Standby(rig.place, rig.postgres)
     standby.start_and_wait()
     try:
         follow_synchronously(rig)
         use_both(rig, standby)
         with Opening(rig.service, rig.company) as opening:
-            found = database_outages.database_stands_still(
+            figures = database_outages.database_stands_still(
                 rig.service,
                 rig.company,
                 rig.receiver,
                 still=lambda: killed_and_replaced(rig, standby),
-                seconds=given.seconds,
-                per_second=given.per_second,
+                seconds=args.seconds,
+                per_second=args.per_second,
             )
-        found |= opening.summary()
+        figures |= opening.summary()
     finally:
         connection.close()
         rig.service.stop(*rig.service.processes)
         standby.stop()
-    promises = stall_promises(found) | NONE_OF
+    promises = stall_promises(figures) | NONE_OF
     promises["seconds_to_the_first_delivery"] = BACK_WITHIN_SECONDS
     promises["seconds_to_the_first_answer"] = BACK_WITHIN_SECONDS
-    troubles = [*broken(found, at_most=promises), *judged(found)]
-    if found["api_answers"] != [200, 503]:
+    troubles = [*broken(figures, at_most=promises), *judged(figures)]
+    if figures["api_answers"] != [200, 503]:
         troubles.append(
-            f"the API answered {found['api_answers']}, and was to answer 503 while there was no"
+            f"the API answered {figures['api_answers']}, and was to answer 503 while there was no"
             " primary, and else 200"
         )
-    return found, troubles
+    return figures, troubles
 
 
 def follow_synchronously(rig: Rig) -> None:
-    """From now on nothing counts as committed that the standby has not written down."""
+    """Make commits wait until the standby has written them."""
     with link_to(rig.postgres) as link:
         link.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
         link.execute("SELECT pg_reload_conf()")
 
         def follows() -> bool:
-            asked = link.execute("SELECT sync_state FROM pg_stat_replication")
-            return asked.fetchall() == [("sync",)]
+            rows = link.execute("SELECT sync_state FROM pg_stat_replication")
+            return rows.fetchall() == [("sync",)]
 
         until(follows, 30)
 
 
 def use_both(rig: Rig, standby: Postgres) -> None:
-    """Point the service at both servers, and this process too."""
+    """Point the service and this process at both servers."""
     folders = f"{rig.place.sockets},{standby.place.sockets}"
     rig.service.environment["DATABASE_URL"] = f"postgres://{SUPERUSER}@/{folders}/{DATABASE}"
     connection.settings_dict["HOST"] = folders
@@ -98,7 +98,7 @@ def use_both(rig: Rig, standby: Postgres) -> None:
 
 @contextlib.contextmanager
 def killed_and_replaced(rig: Rig, standby: Postgres) -> Iterator[None]:
-    """For the length of a block there is no primary; at its end the standby is one."""
+    """Kill the primary for the duration of a block; at its end promote the standby."""
     rig.kill_database()
     try:
         yield

@@ -1,4 +1,4 @@
-"""Makes a feed of any size, and says which events it must cause."""
+"""Feeds of any size, with the events they must cause."""
 
 import json
 from collections import Counter
@@ -20,13 +20,13 @@ STATUSES = ("Picked Up", "Shipped", "Information", "Out for Delivery", "Delivere
 
 
 def register_signed(company: Company, receiver: Receiver) -> Webhook:
-    """A webhook of the company at the receiver, for events of type 3, which are signed."""
+    """Register a webhook at the receiver for events of type 3, which are signed."""
     return services.register_webhook(company, type_id=TRACKING_SIMPLE.id, url=f"{receiver.url}/3")
 
 
 @dataclass(frozen=True)
 class Feed:
-    """A feed. Every other shipment has a shop's order; each update changes the status."""
+    """Feed in which every other shipment has a shop's order, and each update changes the status."""
 
     company_id: int
     shipments: int
@@ -69,7 +69,7 @@ class Feed:
             }
 
     def events(self) -> list[Event]:
-        """The events that a webhook of tracking.simple must get."""
+        """Events that a webhook of tracking.simple must get."""
         return [
             (number % self.shipments + 1, number // self.shipments)
             for number in range(self.updates)
@@ -79,7 +79,7 @@ class Feed:
         return b"".join(json.dumps(line).encode() + b"\n" for line in self.lines())
 
     def parts(self, count: int) -> list[bytes]:
-        """The same text in so many parts, each with as many updates as the others."""
+        """Split the text into `count` parts with equal numbers of updates."""
         lines = self.text().splitlines(keepends=True)
         ends = [self.shipments + self.updates * part // count for part in range(1, count)] + [
             len(lines)
@@ -88,7 +88,7 @@ class Feed:
         return [b"".join(lines[start:end]) for start, end in zip(starts, ends, strict=True)]
 
     def expected(self) -> dict[int, int]:
-        """How many events of each event type the feed causes."""
+        """Return the number of events of each event type that the feed causes."""
         with_order = sum(number % self.shipments % 2 == 0 for number in range(self.updates))
         counts = {
             each.id: with_order if each.needs_order else self.updates for each in STATUS_EVENTS
@@ -96,7 +96,7 @@ class Feed:
         return Counter({**counts, SURCHARGE.id: self.surcharges})
 
 
-# Those that are published without a feed go round so many shipments.
+# Number of shipments among which events published without a feed are spread.
 SHIPMENTS = 97
 
 

@@ -1,4 +1,4 @@
-"""PostgreSQL's disk is full while deliveries are in flight, and has room again later."""
+"""Full disk of PostgreSQL, for a while, with deliveries in flight."""
 
 import argparse
 import contextlib
@@ -23,43 +23,43 @@ NOTICED = "No space left"
 CHUNK = 1024 * 1024
 
 
-def full_disk(rig: Rig, given: argparse.Namespace) -> Verdict:
-    """PostgreSQL on a small disk of its own, which is full for a while."""
+def full_disk(rig: Rig, args: argparse.Namespace) -> Verdict:
+    """Run PostgreSQL on a small disk of its own, and fill it for a while."""
     noticed: dict[str, str] = {}
     with small_disk(rig):
-        found = database_outages.database_stands_still(
+        figures = database_outages.database_stands_still(
             rig.service,
             rig.company,
             rig.receiver,
             still=lambda: disk_is_noticed(rig, noticed),
-            seconds=given.seconds,
-            per_second=given.per_second,
+            seconds=args.seconds,
+            per_second=args.per_second,
         )
     troubles = broken(
-        found,
+        figures,
         at_most={
-            "repeats": found["repeats_at_most"],
+            "repeats": figures["repeats_at_most"],
             "failed_attempts": 0,
             "api_longest_seconds": API_ANSWERS_WITHIN_SECONDS,
             "seconds_until_nothing_waits": CARRIED_ON_WITHIN_SECONDS,
         },
     )
-    if set(found["api_answers"]) - {200, 503}:
+    if set(figures["api_answers"]) - {200, 503}:
         troubles.append("the API answered neither what was asked for nor 503")
     troubles += [
-        f"{who} did not say so: {said}" for who, said in noticed.items() if NOTICED not in said
+        f"{who} did not say so: {text}" for who, text in noticed.items() if NOTICED not in text
     ]
-    return found | {"noticed": noticed}, troubles
+    return figures | {"noticed": noticed}, troubles
 
 
 @contextlib.contextmanager
 def disk_is_noticed(rig: Rig, noticed: dict[str, str]) -> Iterator[None]:
-    """Ask /readyz, /metrics and doctor while not a byte is left."""
+    """Query /readyz, /metrics and doctor while the disk is full."""
     with disk_is_full(rig):
         ready = requests.get(address(rig.service, "/readyz"), timeout=30)
         noticed["readyz"] = f"{ready.status_code} {ready.json()['checks']['database_disk']}"
-        shown = requests.get(address(rig.service, "/metrics"), timeout=30).text
-        lines = [line for line in shown.splitlines() if 'part="database_disk"' in line]
+        metrics = requests.get(address(rig.service, "/metrics"), timeout=30).text
+        lines = [line for line in metrics.splitlines() if 'part="database_disk"' in line]
         noticed["metrics"] = f"{lines} {NOTICED if lines and lines[0].endswith(' 0.0') else ''}"
         try:
             noticed["doctor"] = rig.service.manage("doctor", "--only", "database_disk")
@@ -70,7 +70,7 @@ def disk_is_noticed(rig: Rig, noticed: dict[str, str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def small_disk(rig: Rig) -> Iterator[None]:
-    """Keep PostgreSQL's files on a disk of their own for the length of a block. Raises NotHere."""
+    """Put PostgreSQL's files on a disk of their own for the duration of a block. Raises NotHere."""
     data = rig.postgres.data
     away = data.with_name("postgresql.away")
     rig.postgres.stop()
@@ -102,7 +102,7 @@ def small_disk(rig: Rig) -> Iterator[None]:
 
 
 def copy_whole(rig: Rig, data: Path, to: Path) -> None:
-    """Copy the files of PostgreSQL, which does not run, into a folder that is its own."""
+    """Copy the files of the stopped PostgreSQL into a folder owned by its account."""
     rig.place.give(to)
     subprocess.run(["cp", "-a", f"{data}/.", to], check=True)
     to.chmod(0o700)
@@ -112,7 +112,7 @@ def copy_whole(rig: Rig, data: Path, to: Path) -> None:
 
 @contextlib.contextmanager
 def disk_is_full(rig: Rig) -> Iterator[None]:
-    """For the length of a block not a byte is left. A server that gave up is started again."""
+    """Fill the disk for the duration of a block, and restart a server that has ended."""
     ballast = rig.postgres.data / "ballast"
     with ballast.open("wb", buffering=0) as file:
         try:

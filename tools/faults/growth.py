@@ -1,4 +1,4 @@
-"""Memory of a worker while it sends more and more."""
+"""Growth of a worker's memory with the number of deliveries."""
 
 import argparse
 
@@ -9,33 +9,33 @@ from tools.faults.rig import Rig
 from tools.faults.scenarios import nothing_waits, until
 from tools.faults.verdict import Verdict, broken
 
-# By then everything is loaded and every cache is as full as it gets.
+# Number of events after which all modules are loaded and all caches are full.
 WARM = 5000
 AT_ONCE = 500
 GROWS_AT_MOST = 1.1
 MB_AT_MOST = 64.0
 
 
-def memory_level(rig: Rig, given: argparse.Namespace) -> Verdict:
-    """A worker sends and sends: after the first 5,000 its memory stays level."""
+def memory_level(rig: Rig, args: argparse.Namespace) -> Verdict:
+    """Check that a worker's memory stays level after its first 5,000 deliveries."""
     webhook = register_signed(rig.company, rig.receiver)
     rig.service.start("worker")
     worker = rig.service.processes["worker"].pid
     warm = 0.0
-    for first in range(0, given.events, AT_ONCE):
+    for first in range(0, args.events, AT_ONCE):
         publish_numbered(rig.company, range(first, first + AT_ONCE))
         until(nothing_waits)
-        if not warm and first + AT_ONCE >= min(WARM, given.events // 2):
+        if not warm and first + AT_ONCE >= min(WARM, args.events // 2):
             warm = memory.of_tree(worker).pss_mb
     ended = memory.of_tree(worker).pss_mb
-    events = [event_numbered(number) for number in range(-(-given.events // AT_ONCE) * AT_ONCE)]
-    found = {
+    events = [event_numbered(number) for number in range(-(-args.events // AT_ONCE) * AT_ONCE)]
+    figures = {
         **ledger.summary(rig.receiver.log, events, webhook.secret),
         "mb_when_warm": warm,
         "mb_at_the_end": ended,
         "grew_to": round(ended / warm, 2),
         "grew_by_mb": round(ended - warm, 1),
     }
-    return found, broken(
-        found, at_most={"repeats": 0, "grew_to": GROWS_AT_MOST, "grew_by_mb": MB_AT_MOST}
+    return figures, broken(
+        figures, at_most={"repeats": 0, "grew_to": GROWS_AT_MOST, "grew_by_mb": MB_AT_MOST}
     )

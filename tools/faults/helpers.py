@@ -1,4 +1,4 @@
-"""A broker that refuses all writes, or stands still: sending must not need it."""
+"""Broker failures: it refuses writes, cuts connections or freezes. Sending must not need it."""
 
 import os
 import signal
@@ -23,13 +23,13 @@ from tools.faults.scenarios import nothing_waits, until
 from tools.faults.service import Service
 from tools.faults.steady import Steady, longest_pause
 
-# One event in so many is refused at first.
+# One event in REFUSED_OF is refused at first.
 REFUSED_OF = 20
 
 
 @contextmanager
 def refusing_writes(broker_url: str) -> Iterator[None]:
-    """For the length of a block the broker answers every write with an error."""
+    """Make the broker answer every write with an error for the duration of a block."""
     with Connection(broker_url) as opened:
         client = opened.default_channel.client
         client.config_set("min-replicas-to-write", 1)
@@ -41,7 +41,7 @@ def refusing_writes(broker_url: str) -> Iterator[None]:
 
 @contextmanager
 def cutting_clients(broker_url: str) -> Iterator[None]:
-    """For the length of a block the broker's connections are cut, again and again."""
+    """Cut the broker's connections again and again for the duration of a block."""
     over = threading.Event()
 
     def cut() -> None:
@@ -61,7 +61,7 @@ def cutting_clients(broker_url: str) -> Iterator[None]:
 
 @contextmanager
 def locked_out(broker_url: str) -> Iterator[None]:
-    """For the length of a block the broker asks everybody for a password that nobody has."""
+    """Make the broker require an unknown password for the duration of a block."""
     with Connection(broker_url) as opened:
         client = opened.default_channel.client
         client.config_set("requirepass", "changed")
@@ -74,7 +74,7 @@ def locked_out(broker_url: str) -> Iterator[None]:
 
 @contextmanager
 def stopped(pid: int) -> Iterator[None]:
-    """SIGSTOP for one process, for the length of a block."""
+    """Suspend a process by SIGSTOP for the duration of a block."""
     os.kill(pid, signal.SIGSTOP)
     try:
         yield
@@ -83,15 +83,15 @@ def stopped(pid: int) -> Iterator[None]:
 
 
 class FirstRefused:
-    """An answer of a receiver: 500 to the first request for some of the events, and else 200."""
+    """Receiver's answers: 500 to the first request for some of the events, otherwise 200."""
 
     def __init__(self) -> None:
-        self.seen: set[Event] = set()
+        self.seen_events: set[Event] = set()
 
     def __call__(self, received: Received) -> Answer:
         event = event_in(received.body)
-        first = event not in self.seen
-        self.seen.add(event)
+        first = event not in self.seen_events
+        self.seen_events.add(event)
         return Answer(500 if first and sum(event) % REFUSED_OF == 0 else 200)
 
 
@@ -104,9 +104,9 @@ def helper_away(
     seconds: float,
     per_second: float,
 ) -> dict[str, Any]:
-    """Events come in before and while it is `away`; some of them are refused at first.
+    """Publish events before and while a server is `away`; some of them are refused at first.
 
-    `retries_off_by_seconds` is how far the worst retry was from its time.
+    `retries_off_by_seconds` is the largest deviation of a retry from its time.
     """
     webhook = register_signed(company, receiver)
     receiver.answer = FirstRefused()
@@ -141,9 +141,9 @@ def helper_away(
 
 
 def retries_off_by(log: list[Received], since: float, wait: float) -> list[float]:
-    """How many seconds each second request was from its time, of events first sent after `since`.
+    """Return deviations of second requests from their time, of events first sent after `since`.
 
-    A retry is due after `wait` seconds, or up to a tenth later.
+    A retry is due after `wait` seconds, or up to 10 % later.
     """
     first: dict[Event, float] = {}
     off = []

@@ -1,7 +1,7 @@
-"""An agent in a hurry at a real desk: types 12 keys a second, slips, and looks at the screen last.
+"""Agent in a hurry at a real desk: types 12 keys a second, slips, and looks at the screen last.
 
-Before each Ctrl+Enter it writes into the ledger what the screen says; whatever the page says later
-(taken back, refused, not sent) is written behind it. It never asks the service what it has done.
+Before each Ctrl+Enter it writes the screen into the ledger; later messages of the page (taken back,
+refused, not sent) follow. It never asks the service for the results.
 """
 
 import random
@@ -17,7 +17,7 @@ from playwright.sync_api import BrowserContext, Error, Page
 
 KEY_MS = 1000 / 12
 LIST = "/admin/tickets/ticket/"
-# Of a page that must show something; a busy machine is slow.
+# Timeout for a page to show something; a busy machine is slow.
 PATIENCE_SECONDS = 20.0
 SLIPS = (
     *("none",) * 6,
@@ -42,19 +42,19 @@ Screen = dict[str, Any]
 
 
 class Desk(NamedTuple):
-    """What a hand needs besides its browser."""
+    """Things that a hand needs besides its browser."""
 
     base: str
-    # Signs the agent in anew and returns the cookie; and ends all their sessions on the server.
+    # Ends all the agent's sessions on the server, signs in again and returns the cookie.
     sign_in: Callable[[], Any]
     sign_out: Callable[[], object]
-    # The token of a ticket's company.
+    # Token of each ticket's company.
     tokens: dict[int, str]
     write: Callable[[dict[str, Any]], None]
 
 
 class Hand:
-    """One agent in one window."""
+    """Agent in a browser window."""
 
     def __init__(self, name: str, context: BrowserContext, desk: Desk, dice: random.Random) -> None:
         self.name, self.context, self.desk, self.dice = name, context, desk, dice
@@ -63,21 +63,21 @@ class Hand:
         self.number = 0
 
     def look(self) -> Screen:
-        """The screen as it is, once a page stands still."""
+        """Return the current screen, once the page has loaded."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while True:
             try:
                 return dict(self.page.evaluate(LOOK))
             except Error:
-                # A page is on its way.
+                # A page is loading.
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(0.05)
 
-    def until(self, seen: Callable[[Screen], Any], seconds: float = PATIENCE_SECONDS) -> Screen:
-        """The first screen on which it is seen, or the last that there was."""
+    def until(self, matches: Callable[[Screen], Any], seconds: float = PATIENCE_SECONDS) -> Screen:
+        """Return the first screen that meets a condition, or the last one before the timeout."""
         deadline = time.monotonic() + seconds
-        while not seen(screen := self.look()) and time.monotonic() < deadline:
+        while not matches(screen := self.look()) and time.monotonic() < deadline:
             time.sleep(0.05)
         return screen
 
@@ -104,7 +104,7 @@ class Hand:
         self.desk.write({"agent": self.name, "act": self.number, "event": event, **facts})
 
     def episode(self, ticket: int, kind: str = "", slip: str = "") -> None:
-        """Open a ticket, do one thing to it, and slip on the way; at random where none is given."""
+        """Open a ticket and act on it, with a slip; act and slip are random if empty."""
         self.number += 1
         kind, slip = kind or self.dice.choice(KINDS), slip or self.dice.choice(SLIPS)
         self.counts[f"act: {kind}"] += 1
@@ -121,7 +121,7 @@ class Hand:
         self.finish(ticket, slip, mark)
 
     def begin(self, ticket: int, kind: str, slip: str, mark: str) -> bool:
-        """Type what is meant; False where nothing of it is to be sent."""
+        """Type the act; return False if nothing is to be sent."""
         if kind in MACROS:
             self.press("m")
             if slip in ("wrong suffix", "random words"):
@@ -130,7 +130,8 @@ class Hand:
                 self.press("Escape", "Escape")
                 return False
             if kind == "request":
-                # The whole name, beside a longer one. It decides nothing: one Ctrl+Enter sends it.
+                # The exact name, although a longer one exists. It decides nothing: one Ctrl+Enter
+                # sends it.
                 self.type(MACROS[kind].upper())
                 return True
             self.type(MACROS[kind].split(": ")[1].upper())
@@ -142,14 +143,14 @@ class Hand:
             if self.until(lambda one: one["asks"] or not one["ticket"], 3)["asks"]:
                 self.type(f"bNo {mark}." if kind == "decline" else f"aSi {mark}.")
                 return True
-            # The ticket has been decided: no dialog, no decision.
+            # The ticket is decided already, so there is no dialog.
             return False
         self.press("n" if kind == "note" else "r")
         self.type(f"Hola {mark}.")
         return True
 
     def finish(self, ticket: int, slip: str, mark: str) -> None:
-        """Send it, with the slip, and see what the page says."""
+        """Send the act, with the slip, and note the page's message."""
         if slip == "reload":
             self.page.reload()
             self.until(lambda one: one["ticket"] == ticket)
@@ -160,21 +161,21 @@ class Hand:
             self.desk.sign_out()
         elif slip == "company writes":
             self.company_writes(ticket)
-        said = self.send(ticket, mark, lose=slip == "network after", double=slip == "twice")
+        outcome = self.send(ticket, mark, lose=slip == "network after", double=slip == "twice")
         if slip.startswith("network"):
             self.network()
             if not self.look()["ticket"]:
-                # The browser's own page of no connection.
+                # The browser shows its own error page.
                 self.page.reload()
-            if said in ("offline", "nothing") and self.until(lambda one: one["ticket"])["text"]:
-                said = self.send(ticket, mark)
-            elif said == "nothing" and self.arrived(self.look(), ticket, mark):
+            if outcome in ("offline", "nothing") and self.until(lambda one: one["ticket"])["text"]:
+                outcome = self.send(ticket, mark)
+            elif outcome == "nothing" and self.arrived(self.look(), ticket, mark):
                 self.write("said", ticket=ticket, mark=mark, said="waits")
-        elif slip == "session" and said in ("signed out", "nothing"):
+        elif slip == "session" and outcome in ("signed out", "nothing"):
             self.visit(f"{LIST}{ticket}/change/")
             self.press("r")
-            said = self.send(ticket, mark)
-        elif slip == "company writes" and said == "refused":
+            outcome = self.send(ticket, mark)
+        elif slip == "company writes" and outcome == "refused":
             self.press("r")
             self.send(ticket, mark)
         elif slip == "company writes after":
@@ -184,17 +185,17 @@ class Hand:
             self.press("r", "Control+Enter")
         elif slip == "two tabs":
             self.other_tab(ticket, mark)
-        elif slip.startswith("undo") and said == "waits":
+        elif slip.startswith("undo") and outcome == "waits":
             self.undo(ticket, mark, again=slip != "undo")
 
     def send(self, ticket: int, mark: str, *, lose: bool = False, double: bool = False) -> str:
-        """Press Ctrl+Enter on what is on the screen, and tell what the page says of it."""
+        """Press Ctrl+Enter on the current screen; return the outcome that the page shows."""
         before = self.look()
         sends = before["typing"] or before["focus"] == "macro"
         self.write("confirmed", ticket=ticket, mark=mark, screen=before, sends=bool(sends))
         self.counts["confirmed"] += 1
         if lose:
-            # The request arrives, and its answer finds nobody.
+            # The request arrives, but its answer is lost.
             self.network(latency=1500)
         self.page.keyboard.press("Control+Enter")
         if lose:
@@ -202,36 +203,36 @@ class Hand:
             self.network(offline=True)
         if double:
             self.press("Control+Enter")
-        said = ""
+        outcome = ""
 
-        def judged(one: Screen) -> str:
-            nonlocal said
-            # The page that was sent is gone, or its box is empty.
-            left = one["ticket"] != ticket or not (one["text"] or one["focus"] == "macro")
+        def outcome_of(one: Screen) -> str:
+            nonlocal outcome
+            # The page has left the ticket, or its box is empty.
+            has_left = one["ticket"] != ticket or not (one["text"] or one["focus"] == "macro")
             if one["signedOut"]:
-                said = "signed out"
+                outcome = "signed out"
             elif one["offline"]:
-                said = "offline"
-            elif left and self.waits(one, ticket):
-                said = "waits"
-            elif left and sends and any("Sent to the company" in each for each in one["bar"]):
-                said = "sent"
+                outcome = "offline"
+            elif has_left and self.waits(one, ticket):
+                outcome = "waits"
+            elif has_left and sends and any("Sent to the company" in each for each in one["bar"]):
+                outcome = "sent"
             elif one["refusal"] and one["refusal"] != before["refusal"]:
-                said = "refused"
+                outcome = "refused"
             elif before["note"] and not one["text"] and one["ticket"] == ticket:
-                said = "noted"
+                outcome = "noted"
             elif one["asks"] or (one["focus"] == "macro" and one["hint"]):
-                said = "asked"
-            return said
+                outcome = "asked"
+            return outcome
 
-        self.until(judged, 3 if before["focus"] == "macro" and not before["chosen"] else 15)
+        self.until(outcome_of, 3 if before["focus"] == "macro" and not before["chosen"] else 15)
         after = self.look()
-        self.write("said", ticket=ticket, mark=mark, said=said or "nothing", screen=after)
-        self.counts[f"said: {said or 'nothing'}"] += 1
-        return said or "nothing"
+        self.write("said", ticket=ticket, mark=mark, said=outcome or "nothing", screen=after)
+        self.counts[f"said: {outcome or 'nothing'}"] += 1
+        return outcome or "nothing"
 
     def network(self, *, offline: bool = False, latency: int = 0) -> None:
-        """Make the page's network slow, take it away, or give it back."""
+        """Slow down, cut or restore the page's network."""
         conditions = {"offline": offline, "latency": latency}
         session = self.context.new_cdp_session(self.page)
         session.send("Network.enable")
@@ -259,7 +260,7 @@ class Hand:
             self.send(ticket, mark)
 
     def other_tab(self, ticket: int, mark: str) -> None:
-        """A second tab with the same ticket, in which the same text may stand."""
+        """Send the same ticket from a second tab, which may have the same draft."""
         first, self.page = self.page, self.context.new_page()
         try:
             self.visit(f"{LIST}{ticket}/change/")
@@ -279,7 +280,7 @@ class Hand:
         )
 
     def settle(self) -> None:
-        """Wait until nothing waits any more, and read what was held."""
+        """Wait until all replies are sent, and note the held ones."""
         self.network()
         self.visit("/admin/")
         for line in self.until(lambda one: not one["waits"], 60)["held"]:

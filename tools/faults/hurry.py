@@ -1,7 +1,7 @@
-"""Agents in a hurry and twelve companies: what was meant and confirmed on the screen arrives, once.
+"""Agents in a hurry and twelve companies: what was confirmed on the screen arrives exactly once.
 
-A judge compares the ledger of the hands with what the companies got: their comments over REST,
-events at a webhook, and emails. Nothing of the desk is asked.
+A judge compares the ledger of the hands with what the companies got: comments over REST, events
+at a webhook, and emails. It does not query the desk.
 """
 
 import argparse
@@ -45,7 +45,7 @@ from tools.faults.verdict import NotHere, Verdict
 from webhooks.services import register_webhook
 
 COMPANIES, TICKET_EVENTS, LOST = 12, 6, 4
-# Decisions and requests are told by email too; the ids of dialogs and of statuses.
+# Decisions and requests that are sent by email too: ids of dialogs and of statuses.
 MAILED = {"declined", "incomplete", "3", "4"}
 DECIDED = {"declined": 3, "3": 3, "accepted": 2, "2": 2}
 ARRIVED = ("waits", "sent")
@@ -53,7 +53,7 @@ Events = list[dict[str, Any]]
 
 
 class Mailbox(socketserver.ThreadingTCPServer):
-    """A mail server on loopback that keeps what it is sent."""
+    """Mail server on loopback that stores its emails."""
 
     allow_reuse_address = daemon_threads = True
 
@@ -78,9 +78,9 @@ class Conversation(socketserver.StreamRequestHandler):
                 return
 
 
-def hurry(rig: Rig, given: argparse.Namespace) -> Verdict:
-    """Two agents in a hurry in a real browser: nothing unseen, nothing lost, nothing twice."""
-    return play(rig.service, rig.receiver, given.minutes, given.tickets, given.seed, given.ledger)
+def hurry(rig: Rig, args: argparse.Namespace) -> Verdict:
+    """Run two hurried agents in real browsers: nothing unconfirmed, lost or sent twice."""
+    return play(rig.service, rig.receiver, args.minutes, args.tickets, args.seed, args.ledger)
 
 
 def play(
@@ -101,7 +101,7 @@ def play(
         events = work(world, clerk, program, minutes, seed)
         if ledger:
             Path(ledger).write_text("".join(f"{json.dumps(one)}\n" for one in events))
-        # The last email and event are on their way.
+        # Wait for the last email and event.
         time.sleep(8)
         return judge(world, mailbox, events)
 
@@ -122,7 +122,7 @@ def is_ready(service: Service) -> bool:
 
 
 class World:
-    """Twelve companies with a webhook and an address each, their tickets, two agents, macros."""
+    """Twelve companies with a webhook and an email address each, tickets, two agents, macros."""
 
     def __init__(self, service: Service, receiver: Receiver, tickets: int) -> None:
         self.base = address(service, "")
@@ -142,9 +142,9 @@ class World:
         self.tickets = [self.ticket(companies[n % COMPANIES], n) for n in range(tickets)]
 
     def company(self, number: int) -> tuple[Company, str]:
-        made = create_company(f"Company {number}", contact_email=f"c{number}@shop.example")
-        register_webhook(made, type_id=TICKET_EVENTS, url=f"{self.receiver.url}/{number}")
-        return made, issue_token(made.pk)
+        company = create_company(f"Company {number}", contact_email=f"c{number}@shop.example")
+        register_webhook(company, type_id=TICKET_EVENTS, url=f"{self.receiver.url}/{number}")
+        return company, issue_token(company.pk)
 
     def agent(self, name: str) -> User:
         user = User.objects.create_user(name, is_staff=True)
@@ -154,13 +154,13 @@ class World:
 
     def ticket(self, of: tuple[Company, str], number: int) -> int:
         body: Any = {"type_id": LOST, "shipment_id": 9_000_000 + number, "comments": "No llega."}
-        made = requests.post(
+        answer = requests.post(
             f"{self.base}/company/tickets", json=body, headers=key(of[1]), timeout=60
         )
-        made.raise_for_status()
-        found = int(made.json()["id"])
-        self.tokens[found] = of[1]
-        return found
+        answer.raise_for_status()
+        ticket_id = int(answer.json()["id"])
+        self.tokens[ticket_id] = of[1]
+        return ticket_id
 
     def got(self, ticket: int) -> dict[str, Any]:
         where = f"{self.base}/company/tickets/{ticket}?getComments=true"
@@ -175,7 +175,7 @@ def key(token: str) -> dict[str, str]:
 def work(
     world: World, clerk: ThreadPoolExecutor, program: str, minutes: float, seed: int
 ) -> Events:
-    """Let both hands work until the time is over; returns the ledger."""
+    """Let both hands work until the time is over; return the ledger."""
     ends, events, lock = time.monotonic() + 60 * minutes, Events(), threading.Lock()
 
     def write(event: dict[str, Any]) -> None:
@@ -219,8 +219,8 @@ def work(
             browser.close()
 
     with ThreadPoolExecutor(2) as shifts:
-        for done in [shifts.submit(shift, number) for number in range(2)]:
-            done.result()
+        for future in [shifts.submit(shift, number) for number in range(2)]:
+            future.result()
     return events
 
 
@@ -229,7 +229,7 @@ def show(line: str) -> None:
 
 
 def fates_of(events: Events) -> list[dict[str, Any]]:
-    """Each text of each act, and its fate by what the screens said."""
+    """Return each text of each act, with its fate according to the screens."""
     acts: dict[tuple[str, int, str], dict[str, Any]] = {}
     pressed: dict[str, dict[str, Any]] = {}
     latest: dict[int, dict[str, Any]] = {}
@@ -239,23 +239,23 @@ def fates_of(events: Events) -> list[dict[str, Any]]:
             screen = one["screen"]
             text = screen["chosen"] if screen["focus"] == "macro" else screen["text"]
             if screen["focus"] == "macro" and "Incomplete" in screen["does"]:
-                # What the list beside the box says that the macro does.
+                # The list next to the box shows this effect of the macro.
                 screen = {**screen, "to": "4"}
             row = {"ticket": screen["ticket"], "text": plain(text), "fate": "not sent"}
             if one["sends"] and row["text"]:
                 row = acts.setdefault((one["mark"], row["ticket"], row["text"]), row)
                 if row["fate"] != "on its way":
-                    # Other words beside it, such as another status, are what was confirmed last.
+                    # The last confirmation counts, such as one with another status.
                     row["screen"] = screen
             pressed[agent] = row
         elif one["event"] == "said" and "screen" in (row := pressed[agent]):
-            said, note = one["said"], row["screen"]["note"]
-            if said in ARRIVED or (said == "noted" and note):
+            outcome, note = one["said"], row["screen"]["note"]
+            if outcome in ARRIVED or (outcome == "noted" and note):
                 row["fate"] = "note" if note else "on its way"
                 latest[row["ticket"]] = row
-            elif said in ("nothing", "offline", "signed out") and row["fate"] == "not sent":
+            elif outcome in ("nothing", "offline", "signed out") and row["fate"] == "not sent":
                 row["fate"] = "unknown"
-            elif said in ("refused", "asked") and row["fate"] == "unknown":
+            elif outcome in ("refused", "asked") and row["fate"] == "unknown":
                 row["fate"] = "not sent"
         elif one["event"] == "taken back" and ticket in latest:
             latest[ticket]["fate"] = "taken back"
@@ -268,24 +268,24 @@ def fates_of(events: Events) -> list[dict[str, Any]]:
 
 
 def judge(world: World, mailbox: Mailbox, events: Events) -> Verdict:
-    """Compare what was confirmed with what the companies got, ticket by ticket."""
+    """Compare confirmed texts with those the companies got, ticket by ticket."""
     acts, figures, troubles = fates_of(events), Counter[str](), []
     unique = {one.headers["X-Webhook-Id"]: json.loads(one.body) for one in world.receiver.log}
-    told: dict[int, Counter[str]] = defaultdict(Counter)
+    news_texts: dict[int, Counter[str]] = defaultdict(Counter)
     for event in unique.values():
         comment = event["data"]["comment"]
         if comment and comment["type"] == "admin":
-            told[event["data"]["ticket_id"]][plain(comment["description"])] += 1
+            news_texts[event["data"]["ticket_id"]][plain(comment["description"])] += 1
     mails = [re.sub(r"[\s>]+", " ", mail) for mail in mailbox.mails]
     for ticket in world.tickets:
         row, mine = world.got(ticket), [one for one in acts if one["ticket"] == ticket]
         got = Counter(
             plain(one["description"]) for one in row["allComments"] if one["type"] == "admin"
         )
-        if got != told[ticket]:
-            troubles.append(f"ticket {ticket}: read {got}, heard {told[ticket]}")
-        known = {one["text"] for one in mine}
-        for text in known | set(got):
+        if got != news_texts[ticket]:
+            troubles.append(f"ticket {ticket}: read {got}, heard {news_texts[ticket]}")
+        texts = {one["text"] for one in mine}
+        for text in texts | set(got):
             fates = Counter(one["fate"] for one in mine if one["text"] == text)
             least, many = fates["on its way"], got[text]
             most = least + fates["unknown"]
@@ -294,7 +294,7 @@ def judge(world: World, mailbox: Mailbox, events: Events) -> Verdict:
             figures["twice" if most else "unmeant"] += max(0, many - most)
             if not least <= many <= most:
                 troubles.append(f"ticket {ticket}: {dict(fates)}, got {many} times: {text!r}")
-            longer = [one for one in known if text in one and one != text]
+            longer = [one for one in texts if text in one and one != text]
             mailed = sum(text in mail and not any(one in mail for one in longer) for mail in mails)
             asks = sum(
                 one["text"] == text
@@ -314,20 +314,20 @@ def judge(world: World, mailbox: Mailbox, events: Events) -> Verdict:
 
 
 def wrong_decision(row: dict[str, Any], acts: list[dict[str, Any]]) -> list[str]:
-    """Return warnings about a status and reason code that nobody has confirmed."""
+    """Return warnings about a status and reason code that no agent has confirmed."""
     decided = [one for one in acts if one["screen"]["to"] in DECIDED]
-    # A note may bring a decision, too.
-    left = [one["screen"] for one in decided if one["fate"] in ("on its way", "note")]
-    last = left[-1] if left else None
-    found = (row["ticket_status_id"], row["reason_code"])
-    if last and found != (DECIDED[last["to"]], last["code"]):
-        return [f"ticket {row['id']}: {found}, confirmed was {last['to']} {last['code']}"]
+    # A note may include a decision, too.
+    screens = [one["screen"] for one in decided if one["fate"] in ("on its way", "note")]
+    last = screens[-1] if screens else None
+    decision = (row["ticket_status_id"], row["reason_code"])
+    if last and decision != (DECIDED[last["to"]], last["code"]):
+        return [f"ticket {row['id']}: {decision}, confirmed was {last['to']} {last['code']}"]
     unsure = any(one["fate"] == "unknown" for one in decided)
-    if not last and not unsure and found[0] in DECIDED.values():
-        return [f"ticket {row['id']}: {found}, which nobody confirmed"]
+    if not last and not unsure and decision[0] in DECIDED.values():
+        return [f"ticket {row['id']}: {decision}, which nobody confirmed"]
     return []
 
 
 def plain(text: str) -> str:
-    """The words that somebody wrote, without the list of documents below them."""
+    """Return the written text, without the list of documents below it."""
     return " ".join(text.partition("\nPlease send:")[0].split())

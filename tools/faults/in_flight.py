@@ -1,4 +1,4 @@
-"""What the engine loops have claimed and not recorded, read from their rows."""
+"""Deliveries that engine loops have claimed and not recorded, read from the rows."""
 
 from collections.abc import Sequence
 
@@ -11,14 +11,14 @@ from tools.faults.service import Service
 
 
 def claimed(loops: Sequence[Loop] | None = None) -> set[Event]:
-    """The events whose deliveries are claimed: by these loops, or by any that is not lost."""
+    """Return events with deliveries claimed by these loops, or by any that is not lost."""
     if loops is None:
         loops = list(Loop.objects.filter(lost=False))
     return events_of(Delivery.objects.open().filter(claimed_by__in=[loop.pk for loop in loops]))
 
 
 def are_recorded(events: set[Event]) -> bool:
-    """Tell if none of the events has a delivery that is still open."""
+    """Return True if none of the events has an open delivery."""
     return events.isdisjoint(events_of(Delivery.objects.open()))
 
 
@@ -27,7 +27,7 @@ def events_of(deliveries: QuerySet[Delivery]) -> set[Event]:
 
 
 def loops_of(service: Service, name: str) -> list[Loop]:
-    """The engine loops of one worker."""
+    """Return the engine loops of one worker."""
     return [
         loop
         for loop in Loop.objects.filter(lost=False)

@@ -1,4 +1,4 @@
-"""Compares the receiver's log with what was published."""
+"""Ledger that compares a receiver's log with the published events."""
 
 import hashlib
 import hmac
@@ -9,13 +9,13 @@ from typing import Any
 
 from tools.faults.receiver import Received
 
-# The shipment and its number among the shipment's events, which a payload has in `location`. The
-# ledger goes by this, not by X-Webhook-Id: a lost event and a second id must not cancel out.
+# Shipment, and number among the shipment's events, which is the payload's `location`. The ledger
+# identifies events by this, not by X-Webhook-Id: a lost event and a second id must not cancel out.
 Event = tuple[int, int]
 
 
 def verified(secret: str, received: Received) -> bool:
-    """Verify a signature as receivers do: written from the interface, not from our own code."""
+    """Verify a signature as receivers do, by code based on the interface alone."""
     name, stamp, signature = (
         received.headers.get(f"X-Webhook-{part}", "")
         for part in ("Event", "Timestamp", "Signature")
@@ -26,21 +26,21 @@ def verified(secret: str, received: Received) -> bool:
 
 
 def event_in(body: bytes) -> Event:
-    """The event that a tracking payload tells of."""
+    """Return the event in a tracking payload."""
     data = json.loads(body)["data"]
     return data["shipment_id"], int(data["location"])
 
 
 def first_of_each(log: Iterable[Received]) -> list[Received]:
-    """Requests without the repeats, in order of arrival."""
-    seen: dict[Event, Received] = {}
+    """Return requests without repeats, in order of arrival."""
+    by_event: dict[Event, Received] = {}
     for received in log:
-        seen.setdefault(event_in(received.body), received)
-    return list(seen.values())
+        by_event.setdefault(event_in(received.body), received)
+    return list(by_event.values())
 
 
 def dishonest_repeats(log: Iterable[Received]) -> int:
-    """Requests that repeat an event with another id or other bytes, or an id with another event.
+    """Count repeats of an event with another id or other bytes, or of an id with another event.
 
     There must be none.
     """
@@ -50,11 +50,11 @@ def dishonest_repeats(log: Iterable[Received]) -> int:
         event, webhook_id = event_in(received.body), received.headers["X-Webhook-Id"]
         by_event[event].add((webhook_id, received.body))
         by_id[webhook_id].add(event)
-    return sum(len(each) - 1 for seen in (by_event, by_id) for each in seen.values())
+    return sum(len(each) - 1 for groups in (by_event, by_id) for each in groups.values())
 
 
 def out_of_order(log: Iterable[Received]) -> int:
-    """Tracking events whose number is lower than one that their shipment had before."""
+    """Count tracking events that arrived after one of their shipment with a higher number."""
     latest: dict[int, int] = {}
     wrong = 0
     for received in log:
@@ -67,7 +67,7 @@ def out_of_order(log: Iterable[Received]) -> int:
 def summary(
     log: Iterable[Received], expected: Collection[Event], secret: str | None = None
 ) -> dict[str, Any]:
-    """One webhook's ledger of tracking events; with its secret, every signature is checked."""
+    """Summarize a webhook's tracking events; with its secret, verify every signature."""
     log = list(log)
     checked = {"badly_signed": sum(not verified(secret, each) for each in log)} if secret else {}
     unique = first_of_each(log)
@@ -87,30 +87,30 @@ def summary(
 def seconds_until_last(
     log: Iterable[Received], events: Collection[Event], since: float
 ) -> float | None:
-    """Seconds from `since`, in Unix time, until each of the events has arrived after it.
+    """Return seconds from `since`, in Unix time, until each of the events has arrived after it.
 
-    The first arrival after `since` counts, whether the event had arrived before or not. Events
-    that did not arrive again had been recorded by then. None where no event arrived.
+    The first arrival after `since` counts, even if the event had arrived before. Events that did
+    not arrive again had been recorded by then. None if no event arrived.
     """
-    found: dict[Event, float] = {}
+    arrivals: dict[Event, float] = {}
     for received in log:
         if received.at >= since and (event := event_in(received.body)) in events:
-            found.setdefault(event, received.at)
-    return max(found.values()) - since if found else None
+            arrivals.setdefault(event, received.at)
+    return max(arrivals.values()) - since if arrivals else None
 
 
 def arrived_before(log: Iterable[Received], events: Collection[Event], moment: float) -> int:
-    """How many of the events had arrived at a moment in Unix time."""
+    """Count the events that had arrived before a moment in Unix time."""
     before = {event_in(received.body) for received in log if received.at < moment}
     return len(before.intersection(events))
 
 
 def repeats_since(log: Iterable[Received], moment: float) -> int:
-    """Requests from a moment in Unix time on whose event had arrived before."""
-    seen: set[Event] = set()
+    """Count requests from a moment in Unix time on whose event had arrived before."""
+    seen_events: set[Event] = set()
     repeats = 0
     for received in log:
         event = event_in(received.body)
-        repeats += event in seen and received.at >= moment
-        seen.add(event)
+        repeats += event in seen_events and received.at >= moment
+        seen_events.add(event)
     return repeats

@@ -1,4 +1,4 @@
-"""Somebody's transaction stays open while the queue is filled and emptied again and again."""
+"""Transaction that stays open while the queue is filled and emptied again and again."""
 
 import argparse
 import time
@@ -13,32 +13,32 @@ TIMES_AS_LONG = 3.0
 LEAST_SECONDS = 0.5
 
 
-def long_transaction(rig: Rig, given: argparse.Namespace) -> Verdict:
-    """Dead rows cannot be cleared away behind an open transaction: batches take no longer."""
+def long_transaction(rig: Rig, args: argparse.Namespace) -> Verdict:
+    """Keep vacuum from removing dead rows by an open transaction: batches must stay fast."""
     webhook = register_signed(rig.company, rig.receiver)
     rig.service.start("worker")
     until(lambda: round_trip(rig, range(100)) > 0)
-    taken = []
+    durations = []
     with link_to(rig.postgres, autocommit=False) as link:
         link.execute("SELECT count(*) FROM deliveries_delivery")
-        for batch in range(given.batches):
-            first = 100 + batch * given.events
-            taken.append(round_trip(rig, range(first, first + given.events)))
+        for batch in range(args.batches):
+            first = 100 + batch * args.events
+            durations.append(round_trip(rig, range(first, first + args.events)))
         link.rollback()
-    numbers = 100 + given.batches * given.events
-    quiet = max(min(taken[:3]), LEAST_SECONDS)
-    found = {
+    numbers = 100 + args.batches * args.events
+    quiet = max(min(durations[:3]), LEAST_SECONDS)
+    figures = {
         **ledger.summary(
             rig.receiver.log, [event_numbered(each) for each in range(numbers)], webhook.secret
         ),
-        "seconds_of_each_batch": [round(each, 2) for each in taken],
-        "last_to_first": round(min(taken[-3:]) / quiet, 2),
+        "seconds_of_each_batch": [round(each, 2) for each in durations],
+        "last_to_first": round(min(durations[-3:]) / quiet, 2),
     }
-    return found, broken(found, at_most={"repeats": 0, "last_to_first": TIMES_AS_LONG})
+    return figures, broken(figures, at_most={"repeats": 0, "last_to_first": TIMES_AS_LONG})
 
 
 def round_trip(rig: Rig, numbers: range) -> float:
-    begun = time.monotonic()
+    started = time.monotonic()
     publish_numbered(rig.company, numbers)
     until(nothing_waits)
-    return time.monotonic() - begun
+    return time.monotonic() - started

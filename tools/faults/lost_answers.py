@@ -1,4 +1,4 @@
-"""PostgreSQL commits and nobody hears of it: whoever asked is killed, or told to stop."""
+"""Lost answers: PostgreSQL commits, but the client is killed or stopped before it knows."""
 
 import argparse
 import time
@@ -16,13 +16,13 @@ from tools.faults.tickets import NONE_OF, Opening, judged
 from tools.faults.verdict import Verdict, broken
 
 ANSWER_AFTER_SECONDS = 0.1
-# So long PostgreSQL goes on unheard.
+# Time for which PostgreSQL's answers are held.
 UNHEARD_SECONDS = 1.0
 RECOVERED_WITHIN_SECONDS = 30.0
 
 
-def lost_answers(rig: Rig, given: argparse.Namespace) -> Verdict:
-    """PostgreSQL's answers are held; then the worker is killed, or told to stop, and web killed."""
+def lost_answers(rig: Rig, args: argparse.Namespace) -> Verdict:
+    """Hold PostgreSQL's answers; then kill or stop the worker, and kill web."""
     webhook = register_signed(rig.company, rig.receiver)
     rig.receiver.answer = LateAnswers(rig.receiver, ANSWER_AFTER_SECONDS)
     claimed: set[Event] = set()
@@ -34,9 +34,9 @@ def lost_answers(rig: Rig, given: argparse.Namespace) -> Verdict:
         until(lambda: answers(rig.service, "/healthz"))
         with (
             Opening(rig.service, rig.company) as opening,
-            Steady(rig.company, given.per_second) as steady,
+            Steady(rig.company, args.per_second) as steady,
         ):
-            for turn in range(given.times):
+            for turn in range(args.times):
                 before = len(rig.receiver.log)
                 until(lambda before=before: len(rig.receiver.log) > before + 20)
                 until(lambda: bool(in_flight.claimed()) and bool(opening.in_flight))
@@ -56,20 +56,20 @@ def lost_answers(rig: Rig, given: argparse.Namespace) -> Verdict:
                 until(lambda at=at: any(each.at > at + 1 for each in list(rig.receiver.log)))
                 slowest = max(slowest, time.time() - at)
         until(patiently(nothing_waits))
-        # They need their database to stop at once.
+        # They need their database for a quick shutdown.
         rig.service.stop("web", "worker")
-    found = {
+    figures = {
         **ledger.summary(rig.receiver.log, steady.events, webhook.secret),
         **opening.summary(),
         "repeats_at_most": len(claimed),
         "longest_seconds_to_the_next": round(slowest, 1),
     }
     troubles = broken(
-        found,
+        figures,
         at_most={
             **NONE_OF,
-            "repeats": found["repeats_at_most"],
+            "repeats": figures["repeats_at_most"],
             "longest_seconds_to_the_next": RECOVERED_WITHIN_SECONDS,
         },
     )
-    return found, [*troubles, *judged(found)]
+    return figures, [*troubles, *judged(figures)]

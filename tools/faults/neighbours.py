@@ -1,4 +1,4 @@
-"""Bad receivers of other companies beside a healthy one, as the bench `neighbours` judges them."""
+"""Bad receivers of other companies next to a healthy one, judged by the bench `neighbours`."""
 
 import argparse
 import json
@@ -12,11 +12,11 @@ from tools.faults.service import ROOT
 from tools.faults.verdict import Verdict
 
 
-def neighbours(rig: Rig, given: argparse.Namespace) -> Verdict:
-    """A healthy company beside silent, slow, refusing and nameless receivers, on a small scale."""
+def neighbours(rig: Rig, args: argparse.Namespace) -> Verdict:
+    """Run the bench on a small scale: silent, slow, refusing and nameless receivers."""
     command = [sys.executable, "-m", "tools.bench", "neighbours"]
-    sizes = ["--scale", str(given.scale), "--seconds", str(given.seconds)]
-    done = subprocess.run(
+    sizes = ["--scale", str(args.scale), "--seconds", str(args.seconds)]
+    process = subprocess.run(
         [*command, *sizes],
         cwd=ROOT,
         capture_output=True,
@@ -24,13 +24,13 @@ def neighbours(rig: Rig, given: argparse.Namespace) -> Verdict:
         check=False,
         preexec_fn=tether(signal.SIGTERM),
     )
-    figures = [line for line in done.stdout.splitlines() if line.startswith("{")]
-    found = json.loads(figures[-1]) if figures else {}
+    figures = [line for line in process.stdout.splitlines() if line.startswith("{")]
+    figures_read = json.loads(figures[-1]) if figures else {}
     troubles = [
         f"p99 beside {row['words']}: {row['beside']['p99_ms']} ms, at most {row['at_most_ms']}"
-        for row in found.get("rows", [])
+        for row in figures_read.get("rows", [])
         if not row["ok"]
     ]
-    if done.returncode and not troubles:
-        troubles = done.stderr.splitlines()[-3:] or ["it ended without figures"]
-    return found, troubles
+    if process.returncode and not troubles:
+        troubles = process.stderr.splitlines()[-3:] or ["it ended without figures"]
+    return figures_read, troubles

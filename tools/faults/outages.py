@@ -1,4 +1,4 @@
-"""Scenarios: a server that the service needs stops and starts again, or loses its data."""
+"""Scenarios of a server that stops and starts again, or loses its data."""
 
 import threading
 import time
@@ -28,7 +28,7 @@ def silent_broker(
     start_broker: Callable[[], None],
     down: float = 5.0,
 ) -> dict[str, Any]:
-    """Events are published while the broker is down, and delivered; tickets are opened.
+    """Publish events while the broker is down, which must be delivered, and open tickets.
 
     The broker is down for `down` seconds at least.
     """
@@ -39,7 +39,7 @@ def silent_broker(
     until(lambda: answers(service, "/healthz"))
     stop_broker()
     stopped = time.monotonic()
-    service.manage("ingest", "-", given=feed.text())
+    service.manage("ingest", "-", stdin=feed.text())
     opened = open_ticket(service, company)
     until(lambda: len(receiver.log) >= feed.updates, max(down, 180.0))
     time.sleep(max(0.0, stopped + down - time.monotonic()))
@@ -63,7 +63,7 @@ def flushed_broker(
     flush: Callable[[], None],
     times: int,
 ) -> dict[str, Any]:
-    """The broker is flushed `times` times while a feed is ingested."""
+    """Flush the broker `times` times while a feed is ingested."""
     webhook = register_signed(company, receiver)
     service.start("worker")
     until(lambda: backlog.last_pulse() is not None)
@@ -90,7 +90,7 @@ def restarted_database(
     stop_database: Callable[[], None],
     start_database: Callable[[], None],
 ) -> dict[str, Any]:
-    """PostgreSQL is restarted while a feed is ingested and delivered."""
+    """Restart PostgreSQL while a feed is ingested and delivered."""
     webhook = register_signed(company, receiver)
     answers = receiver.answer = LateAnswers(receiver)
     answers.hold(feed.updates // 4)

@@ -1,7 +1,7 @@
-"""Play the catalogue in its order, and say how many of the faults were survived.
+"""Play the catalogue in order, and report how many of the faults were survived.
 
-A fault is survived if every scenario and every test that plays it holds. One that this machine
-cannot play is named with the reason and not counted; nor is one of a part that was not asked for.
+A fault is survived if every scenario and every test that plays it passes. Faults that this machine
+cannot play are listed with the reason and not counted.
 """
 
 import argparse
@@ -21,7 +21,7 @@ SURVIVED, BROKEN, NOT_PLAYED = "survived", "NOT SURVIVED", "not played"
 
 
 class Outcome(NamedTuple):
-    """What broke, each with who noticed; or why the fault could not be played."""
+    """Broken promises of a fault, by scenario or test; or the reason why it was not played."""
 
     fault: Fault
     broken: tuple[str, ...] = ()
@@ -35,7 +35,7 @@ class Outcome(NamedTuple):
 
 
 def run(arguments: Sequence[str]) -> int:
-    """0 where all that could be played was survived. Leaves nothing running, however it ends."""
+    """Play the catalogue; return 0 if all played faults were survived. Leaves nothing running."""
     return guarded(partial(work, options(arguments)))
 
 
@@ -46,18 +46,18 @@ def options(arguments: Sequence[str]) -> argparse.Namespace:
         "--only", nargs="+", metavar="FAULT", default=[], help="these faults or groups: A16 D"
     )
     parser.add_argument("--json", action="store_true", help="the outcomes as JSON on stdout")
-    given = parser.parse_args(arguments)
-    known = {name for fault in BOOK for name in (fault.number, fault.group)}
-    if unknown := set(given.only) - known:
+    args = parser.parse_args(arguments)
+    names = {name for fault in BOOK for name in (fault.number, fault.group)}
+    if unknown := set(args.only) - names:
         parser.error(f"there is no fault {', '.join(sorted(unknown))}")
-    return given
+    return args
 
 
-def work(given: argparse.Namespace) -> int:
+def work(args: argparse.Namespace) -> int:
     chosen = [
-        fault for fault in BOOK if not given.only or {fault.number, fault.group} & set(given.only)
+        fault for fault in BOOK if not args.only or {fault.number, fault.group} & set(args.only)
     ]
-    with Plays(given.seed, chosen, tell) as plays:
+    with Plays(args.seed, chosen, tell) as plays:
         try:
             outcomes = play_all(chosen, plays.play, tell)
         except Stop:
@@ -65,7 +65,7 @@ def work(given: argparse.Namespace) -> int:
             return 1
         finally:
             turn_deaf()
-    if given.json:
+    if args.json:
         print(json.dumps(as_json(outcomes), indent=2))
     else:
         print("\n".join(summary(outcomes)))
@@ -75,7 +75,7 @@ def work(given: argparse.Namespace) -> int:
 def play_all(
     faults: Sequence[Fault], play: Callable[[str], Played], tell: Callable[[str], None]
 ) -> list[Outcome]:
-    """Each fault in turn; what has been played for one is not played again for the next."""
+    """Play each fault in turn; scenarios and tests that several faults share run once."""
     outcomes = []
     for place, fault in enumerate(faults, start=1):
         outcome = judge(fault, play)
@@ -90,13 +90,13 @@ def judge(fault: Fault, play: Callable[[str], Played]) -> Outcome:
     if not fault.plays:
         return Outcome(fault, broken=("nothing plays it",))
     played = {name: play(name) for name in fault.plays}
-    broken = tuple(f"{name}: {line}" for name, found in played.items() for line in found.broken)
-    why_not = "; ".join(found.why_not for found in played.values() if found.why_not)
+    broken = tuple(f"{name}: {line}" for name, result in played.items() for line in result.broken)
+    why_not = "; ".join(result.why_not for result in played.values() if result.why_not)
     return Outcome(fault, broken, why_not)
 
 
 def summary(outcomes: Sequence[Outcome]) -> list[str]:
-    """What was not played, what broke, and last how many were survived."""
+    """List faults not played, then broken ones, and last the number of survived ones."""
     lines = [
         f"not played: {each.fault.number} {each.fault.what}: {each.why_not}"
         for each in outcomes
@@ -106,21 +106,21 @@ def summary(outcomes: Sequence[Outcome]) -> list[str]:
         if each.broken:
             lines.append(f"not survived: {each.fault.number} {each.fault.what}")
             lines += [f"  {line}" for line in each.broken]
-    survived, counted = count(outcomes)
-    return [*lines, f"survived {survived}/{counted}"]
+    survived, total = count(outcomes)
+    return [*lines, f"survived {survived}/{total}"]
 
 
 def count(outcomes: Sequence[Outcome]) -> tuple[int, int]:
-    """How many were survived, of how many that were played."""
+    """Return the numbers of survived and of played faults."""
     words = [each.word for each in outcomes]
     return words.count(SURVIVED), len(words) - words.count(NOT_PLAYED)
 
 
 def as_json(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    survived, counted = count(outcomes)
+    survived, total = count(outcomes)
     return {
         "survived": survived,
-        "of": counted,
+        "of": total,
         "faults": [
             {
                 "number": each.fault.number,
@@ -135,6 +135,6 @@ def as_json(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 
 def tell(line: str) -> None:
-    # Whoever read this may be gone.
+    # The reader of the pipe may have closed it.
     with contextlib.suppress(BrokenPipeError):
         print(f"faults: {line}", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""What plays the faults of the catalogue: scenarios and tests, each at most once."""
+"""Runs of scenarios and tests for the catalogue, each at most once."""
 
 import json
 import os
@@ -18,10 +18,10 @@ from tools.faults.book.fault import Fault
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = "tests/"
 HOSTILE = "hostile"
-# As long as it takes to stop servers and processes.
+# Long enough to stop servers and processes.
 STOP_WITHIN_SECONDS = 30
 LONGEST_SECONDS = 1800
-# Sizes for all of it in about half an hour; by themselves scenarios are larger.
+# Sizes at which the catalogue takes about half an hour; the scenarios' defaults are larger.
 SIZES = {
     "kills": ["--times", "3"],
     "storm": ["--updates", "4000", "--kills", "6"],
@@ -32,19 +32,19 @@ SIZES = {
     "memory": ["--events", "20000"],
     "hostile": ["--seconds", "6"],
 }
-# Those that throw dice.
+# Scenarios with an option --seed.
 SEEDED = {"kills", "storm"}
 
 
 class Played(NamedTuple):
-    """The promises that it broke, or why this machine cannot play it."""
+    """Broken promises of a play, or the reason why this machine cannot play it."""
 
     broken: tuple[str, ...] = ()
     why_not: str = ""
 
 
 class Plays:
-    """`with Plays(seed, faults, tell) as plays: plays.play(name)`, for what these faults name."""
+    """Runner of scenarios and tests: `with Plays(seed, faults, tell) as plays: plays.play(…)`."""
 
     def __init__(self, seed: int, faults: Sequence[Fault], tell: Callable[[str], None]) -> None:
         self.seed = seed
@@ -63,7 +63,7 @@ class Plays:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def play(self, name: str) -> Played:
-        """Play it, unless it has been; tests are run with all others of their group."""
+        """Play it once; tests run together with all others of their group."""
         if name not in self.played:
             if name.startswith(TESTS):
                 self._run_tests(name)
@@ -72,7 +72,7 @@ class Plays:
         return self.played[name]
 
     def _run_scenario(self, name: str) -> None:
-        """All attacks are one run of their scenario."""
+        """Run a scenario; all attacks are one run of theirs."""
         self.tell(f"playing {name}")
         command = [sys.executable, "-m", "tools.faults", name, *SIZES.get(name, [])]
         command += ["--seed", str(self.seed)] if name in SEEDED else []
@@ -80,17 +80,17 @@ class Plays:
         try:
             figures = json.loads(output)
         except ValueError:
-            said = (self._folder / "stderr").read_text(errors="replace").splitlines()
-            figures = {"broken": [f"it ended without figures: {' | '.join(said[-3:])}"]}
+            errors = (self._folder / "stderr").read_text(errors="replace").splitlines()
+            figures = {"broken": [f"it ended without figures: {' | '.join(errors[-3:])}"]}
         whole = Played(tuple(figures.get("broken", ())), figures.get("why_not", ""))
         self.played[name] = whole
         attacks = figures.get("attacks", {})
         for play in [play for group in self._groups for play in group]:
             scenario, _, attack = play.partition(" ")
             if scenario == name and attack:
-                found = attacks.get(attack)
+                result = attacks.get(attack)
                 self.played[play] = (
-                    Played(tuple(found["broken"]), found["why_not"]) if found else whole
+                    Played(tuple(result["broken"]), result["why_not"]) if result else whole
                 )
 
     def _run_tests(self, wanted: str) -> None:
@@ -104,8 +104,8 @@ class Plays:
         self.played |= read_report(report, names)
 
     def _run(self, command: Sequence[str]) -> str:
-        """Run it to its end; stdout. It ends when we do."""
-        # What is ours is not its: it brings servers of its own.
+        """Run a command to its end and return its stdout. It does not outlive us."""
+        # Do not pass on our servers: it starts its own.
         with subprocess.Popen(
             command,
             cwd=ROOT,
@@ -132,19 +132,19 @@ def stop(process: subprocess.Popen[str]) -> None:
 
 
 def read_report(report: Path, names: Sequence[str]) -> dict[str, Played]:
-    """What became of each test, from the report that pytest writes."""
+    """Read each test's outcome from pytest's report."""
     cases = list(ElementTree.parse(report).iter("testcase")) if report.exists() else []  # noqa: S314 - pytest's own
-    found = {name: [case for case in cases if is_named(case, name)] for name in names}
-    return {name: outcome_of(those) for name, those in found.items()}
+    cases_by_name = {name: [case for case in cases if is_named(case, name)] for name in names}
+    return {name: outcome_of(those) for name, those in cases_by_name.items()}
 
 
 def is_named(case: ElementTree.Element, name: str) -> bool:
-    """A test, all parameters of a test, or all tests of a file."""
+    """Return True if the name is that of the test, of all its parameters, or of its file."""
     file, _, test = name.partition("::")
     if case.get("classname") != file.removesuffix(".py").replace("/", "."):
         return False
-    said = case.get("name", "")
-    return not test or said == test or said.startswith(f"{test}[")
+    case_name = case.get("name", "")
+    return not test or case_name == test or case_name.startswith(f"{test}[")
 
 
 def outcome_of(cases: Sequence[ElementTree.Element]) -> Played:

@@ -1,4 +1,4 @@
-"""Deliveries that cannot be made, cannot be recorded, or kill whoever sends them."""
+"""Poisonous deliveries that cannot be sent, cannot be recorded, or kill their sender."""
 
 import argparse
 import os
@@ -22,22 +22,22 @@ from webhooks import services
 from webhooks.models import Webhook
 
 EVENTS = 5
-# Which of them kills.
+# The event that kills.
 DEADLY: Event = (0, 0)
 BURST = 200
 RECOVERED_WITHIN_SECONDS = 30.0
-# The most that a column of attempts can hold.
+# Largest value of the column of attempts.
 WORN_OUT = 32_766
 
 
 class Poisoned:
-    """A company whose webhooks harm whoever sends to them."""
+    """Company whose webhooks harm the sender."""
 
     def __init__(self, rig: Rig) -> None:
         self.rig = rig
         self.company = create_company("Poison")
         self.kills: list[float] = []
-        # Of all kills: what was claimed twice may be repeated twice.
+        # Sum over all kills: what was claimed twice may be repeated twice.
         self.repeats_at_most = 0
         self.hooks: dict[str, Webhook] = {
             name: services.register_webhook(
@@ -62,11 +62,11 @@ class Poisoned:
         return Answer(500 if received.path == "/old" else 200)
 
     def kill(self) -> None:
-        """Only the loop that sends it: the worker and its other loop know nothing of it."""
+        """Kill the loop that sends it, but not the worker and its other loop."""
         try:
             deadly = self.of("deadly").get(event__shipment_id=DEADLY[0])
             loop = Loop.objects.get(pk=deadly.claimed_by)
-            # It stands still while its claims are looked at, so that it cannot send any other.
+            # Freeze it while its claims are read, so that it cannot send others.
             os.kill(loop.process_id, signal.SIGSTOP)
             self.repeats_at_most += len(in_flight.claimed([loop]))
             self.kills.append(time.time())
@@ -75,30 +75,30 @@ class Poisoned:
             connection.close()
 
     def arrived(self, path: str) -> int:
-        """How many events have come there."""
+        """Return the number of events that have arrived at a path."""
         log = list(self.rig.receiver.log)
         return len({ledger.event_in(each.body) for each in log if each.path == path})
 
 
-def poison(rig: Rig, given: argparse.Namespace) -> Verdict:
-    """A delivery kills its worker, one cannot be signed, one cannot be counted: others arrive."""
+def poison(rig: Rig, args: argparse.Namespace) -> Verdict:
+    """Publish deliveries that kill, cannot be signed or not be counted: others must arrive."""
     healthy = register_signed(rig.company, rig.receiver)
     poisoned = Poisoned(rig)
     rig.receiver.answer = poisoned.answer
-    with Steady(rig.company, given.per_second, burst=BURST) as steady:
+    with Steady(rig.company, args.per_second, burst=BURST) as steady:
         rig.service.start("worker")
         until(lambda: poisoned.arrived("/old") >= EVENTS, 60)
         services.change_webhook(
             poisoned.company, poisoned.hooks["old"].pk, url=f"{rig.receiver.url}/new"
         )
         aside = until(lambda: poisoned.of("deadly").filter(state=State.GIVEN_UP).exists(), 120)
-        time.sleep(given.seconds)
+        time.sleep(args.seconds)
     until(lambda: not Delivery.objects.open().filter(webhook=healthy.pk).exists())
-    # A kill may have put off the others until the first were asked for a second time.
+    # A kill may delay the others until the first have been claimed a second time.
     until(lambda: poisoned.arrived("/new") >= EVENTS)
     last = poisoned.kills[-1] if poisoned.kills else 0.0
     log = [each for each in rig.receiver.log if each.path == "/3"]
-    found = {
+    figures = {
         **ledger.summary(log, steady.events, healthy.secret),
         "kills": len(poisoned.kills),
         "seconds_until_it_was_set_aside": round(aside, 1),
@@ -114,11 +114,11 @@ def poison(rig: Rig, given: argparse.Namespace) -> Verdict:
         "sent_to_the_new_url": poisoned.arrived("/new"),
         "sent_unsigned": poisoned.arrived("/unreadable"),
     }
-    return found, broken(
-        found,
+    return figures, broken(
+        figures,
         at_most={
             "kills": 3,
-            "repeats": found["repeats_at_most"],
+            "repeats": figures["repeats_at_most"],
             "seconds_from_the_last_kill_to_the_next_delivery": RECOVERED_WITHIN_SECONDS,
             "worn_still_waiting": 0,
             "sent_unsigned": 0,

@@ -1,4 +1,4 @@
-"""Ports for what is started a little later."""
+"""Ports for servers that are started later."""
 
 import random
 
@@ -6,10 +6,9 @@ from tools.dev.ports import why_not
 
 
 def free_port() -> int:
-    """A port to listen on a little later.
+    """Return a free port for later use.
 
-    Below those that the system hands out by itself: a connection of anybody's could take one of
-    them before it is listened on.
+    It is below the ephemeral ports, one of which could be taken by any connection in between.
     """
     while why_not(port := random.randint(20_000, 32_000)):  # noqa: S311 - no secret
         pass

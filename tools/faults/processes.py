@@ -1,4 +1,4 @@
-"""Processes of the machine, as /proc tells of them."""
+"""Processes of the machine, read from /proc."""
 
 import os
 import time
@@ -15,7 +15,7 @@ def children_of(pid: int) -> list[int]:
 
 
 def group_of(pid: int) -> int:
-    """The process group, or 0 where the process is gone."""
+    """Return the process group, or 0 if the process has ended."""
     try:
         return os.getpgid(pid)
     except ProcessLookupError:
@@ -37,7 +37,7 @@ def is_running(pid: int) -> bool:
 
 
 def wait_until_gone(pids: Sequence[int], seconds: float = 15) -> int:
-    """How many are still there after so long."""
+    """Wait until processes have ended; return the number of those left at the timeout."""
     deadline = time.monotonic() + seconds
 
     def alive() -> list[int]:

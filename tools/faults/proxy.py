@@ -1,4 +1,4 @@
-"""A network between a worker and PostgreSQL that can go silent."""
+"""Network between a worker and PostgreSQL that can go silent."""
 
 import contextlib
 import socket
@@ -10,7 +10,7 @@ CHUNK = 65_536
 
 
 class Proxy:
-    """`with Proxy(path) as proxy:` listens on `proxy.port` and forwards to a Unix socket."""
+    """Proxy that listens on `port` and forwards to a Unix socket: `with Proxy(path) as proxy:`."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -30,14 +30,14 @@ class Proxy:
         self._open.set()
         self._answering.set()
         for each in self._sockets:
-            # Closing alone wakes no thread that reads from it.
+            # Closing alone does not wake a thread that reads from the socket.
             with contextlib.suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
             each.close()
 
     @contextlib.contextmanager
     def silent(self) -> Iterator[None]:
-        """For the length of a block nothing is forwarded and nothing is closed."""
+        """Forward nothing for the duration of a block, without closing connections."""
         self._open.clear()
         try:
             yield
@@ -46,7 +46,7 @@ class Proxy:
 
     @contextlib.contextmanager
     def answers_held(self) -> Iterator[None]:
-        """For the length of a block the server is asked and does what it is asked, unheard."""
+        """Forward requests but no answers for the duration of a block."""
         self._answering.clear()
         try:
             yield

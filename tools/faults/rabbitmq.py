@@ -1,4 +1,4 @@
-"""RabbitMQ of the distribution as a private server, in place of the private Valkey."""
+"""RabbitMQ of the distribution as a private server instead of Valkey."""
 
 import os
 import socket
@@ -11,20 +11,20 @@ from tools.dev.places import Place, as_account
 from tools.dev.servers import Server
 from tools.faults.ports import free_port
 
-# The scripts of /usr/sbin insist on the account of the packaged server and on its folders.
+# The scripts in /usr/sbin require the account and the folders of the packaged server.
 PROGRAMS = Path("/usr/lib/rabbitmq/bin")
 SERVER = str(PROGRAMS / "rabbitmq-server")
 PROTOCOL, START = b"AMQP\0\0\x09\x01", b"\x01\0\0"
 ANSWER_WITHIN_SECONDS = 1
-# Erlang starts an epmd that outlives it, unless it finds one. This one ends with the broker.
+# Start epmd ourselves, so that it ends with the broker; Erlang's own would outlive it.
 TOGETHER = 'setpriv --pdeathsig KILL epmd & exec "$0"'
 
 
 class RabbitMQ(Server):
-    """A node whose ports, folders and cookie are its own, and that nobody will miss."""
+    """Throwaway node with its own ports, folders and cookie."""
 
     name = "rabbitmq"
-    # Its helpers end with it, and SIGKILL also ends one that is frozen.
+    # Its child processes end with it, and SIGKILL also ends a frozen one.
     farewell = [(SIGKILL, 5.0)]
 
     def __init__(self, place: Place) -> None:
@@ -33,7 +33,7 @@ class RabbitMQ(Server):
         home = place.files / "rabbitmq"
         self.environment = {
             "PATH": os.environ["PATH"],
-            "HOME": str(home),  # of the cookie
+            "HOME": str(home),  # folder of the cookie
             "LANG": "C.UTF-8",
             "ERL_EPMD_ADDRESS": "127.0.0.1",
             "ERL_EPMD_PORT": str(epmd_port),
@@ -49,7 +49,7 @@ class RabbitMQ(Server):
             "RABBITMQ_NODE_PORT": str(self.port),
             "RABBITMQ_PID_FILE": str(home / "pid"),
             "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "-kernel inet_dist_use_interface {127,0,0,1}",
-            # The script becomes Erlang instead of waiting for it: our signals reach Erlang.
+            # Makes the script exec Erlang, so that our signals reach it.
             "RUNNING_UNDER_SYSTEMD": "true",
         }
 
@@ -72,8 +72,8 @@ class RabbitMQ(Server):
         return False
 
     def control(self, *arguments: str) -> str:
-        """Run rabbitmqctl and return what it prints; raises CalledProcessError."""
-        ran = subprocess.run(
+        """Run rabbitmqctl and return its output. Raises CalledProcessError."""
+        process = subprocess.run(
             [PROGRAMS / "rabbitmqctl", "--quiet", *arguments],
             env=self.environment,
             cwd=self.environment["HOME"],
@@ -82,4 +82,4 @@ class RabbitMQ(Server):
             text=True,
             **as_account(self.place.account),
         )
-        return ran.stdout
+        return process.stdout

@@ -1,4 +1,4 @@
-"""A webhook receiver on loopback: an HTTP server that logs every request."""
+"""Webhook receiver on loopback: an HTTP server that logs every request."""
 
 import ssl
 import threading
@@ -21,12 +21,12 @@ class Answer:
     status: int = 200
     headers: tuple[tuple[str, str], ...] = ()
     body: bytes = b"ok"
-    # Called when all of it is sent.
+    # Called once the answer is sent.
     then: Callable[[], None] = lambda: None
 
 
 class Receiver:
-    """Use it as `with Receiver() as receiver:`. Replace `answer` to change the responses."""
+    """Receiver: `with Receiver() as receiver:`. Replace `answer` to change the responses."""
 
     def __init__(
         self, tls: ssl.SSLContext | None = None, listen: tuple[str, int] = ("127.0.0.1", 0)
@@ -72,8 +72,8 @@ class Receiver:
 
         self.server = Server(listen, Handler)
         if tls is not None:
-            # The handshake is left to the connection's own thread: a sender that stands still in
-            # the middle of one must not keep the others from being accepted.
+            # The handshake runs in the connection's own thread: a sender that freezes during one
+            # must not keep others from being accepted.
             self.server.socket = tls.wrap_socket(
                 self.server.socket, server_side=True, do_handshake_on_connect=False
             )
@@ -93,7 +93,7 @@ class Receiver:
         self.server.server_close()
 
     def wait_for(self, count: int, seconds: float = 30) -> list[Received]:
-        """Wait until the log has `count` requests, at most `seconds`. Returns the log."""
+        """Wait at most `seconds` until the log has `count` requests; return the log."""
         deadline = time.monotonic() + seconds
         while len(self.log) < count and time.monotonic() < deadline:
             time.sleep(0.01)

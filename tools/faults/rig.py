@@ -1,4 +1,4 @@
-"""A service on its own PostgreSQL, which keeps its promises, and its own broker."""
+"""Service on its own PostgreSQL, with durable settings, and its own broker."""
 
 import contextlib
 import os
@@ -28,20 +28,20 @@ from tools.faults.receiver import Receiver
 from tools.faults.service import Service
 from tools.faults.verdict import NotHere
 
-WAL_FILES = 64  # Of 16 MiB: a gigabyte.
+WAL_FILES = 64  # 16 MiB each, a gigabyte in all.
 
 
 def link_to(
     server: Postgres, database: str = DATABASE, *, autocommit: bool = True
 ) -> "psycopg.Connection[tuple[object, ...]]":
-    """A connection of our own, which Django knows nothing of."""
+    """Connect to a server without Django."""
     return psycopg.connect(
         host=str(server.place.sockets), user=SUPERUSER, dbname=database, autocommit=autocommit
     )
 
 
 class Rig:
-    """Everything a scenario is done to."""
+    """Service, servers and receiver of a scenario."""
 
     def __init__(self, place: Place) -> None:
         self.place = place
@@ -50,7 +50,7 @@ class Rig:
 
     @contextlib.contextmanager
     def up(self) -> Iterator["Rig"]:
-        """Start the servers and a receiver with TLS; stop them, whatever happens."""
+        """Start the servers and a receiver with TLS, and stop them in any case."""
         authority = trustme.CA()
         authority.cert_pem.write_to_path(self.place.files / "ca.pem")
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
@@ -72,7 +72,7 @@ class Rig:
             self.postgres.stop()
 
     def kill_backend(self, dice: random.Random) -> None:
-        """kill -9 of a random PostgreSQL backend: the whole server recovers from a crash."""
+        """Kill a random PostgreSQL backend by kill -9, which makes the whole server recover."""
         with contextlib.suppress(OperationalError), connection.cursor() as cursor:
             cursor.execute("SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'")
             pids = [pid for (pid,) in cursor.fetchall()]
@@ -80,8 +80,8 @@ class Rig:
 
     @contextlib.contextmanager
     def database_frozen(self) -> Iterator[None]:
-        """SIGSTOP for all of PostgreSQL's processes, for the length of a block."""
-        # Stopped, it starts no others. Each has a process group of its own.
+        """Freeze all of PostgreSQL's processes for the duration of a block."""
+        # Stop the postmaster first, as it starts the others, each in its own process group.
         os.kill(self.database_server(), signal.SIGSTOP)
         processes = self.database_processes()
         try:
@@ -96,20 +96,20 @@ class Rig:
         return int((self.postgres.data / "postmaster.pid").read_text().split()[0])
 
     def kill_database(self) -> None:
-        """SIGKILL for all of PostgreSQL's processes."""
+        """Kill all of PostgreSQL's processes with SIGKILL."""
         for pid in self.database_processes():
             # The others end by themselves once the first is gone.
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
     def database_processes(self) -> list[int]:
-        """PostgreSQL's first process, and all that it has started."""
+        """Return PostgreSQL's postmaster and its children."""
         server = self.database_server()
         return [server, *children_of(server)]
 
     @contextlib.contextmanager
     def database_read_only(self) -> Iterator[None]:
-        """For the length of a block PostgreSQL takes no writes, as a primary that was demoted."""
+        """Make PostgreSQL refuse writes for the duration of a block, like a demoted primary."""
         self._say_to_server("ALTER SYSTEM SET default_transaction_read_only = on")
         try:
             yield
@@ -118,26 +118,26 @@ class Rig:
 
     def _say_to_server(self, statement: str) -> None:
         with link_to(self.postgres) as link:
-            # What is asked here is asked of a server that takes no writes either.
+            # This statement must work on a read-only server too.
             link.execute("SET default_transaction_read_only = off")
             link.execute(statement)
             link.execute("SELECT pg_reload_conf()")
 
     @contextlib.contextmanager
     def no_connections_left(self) -> Iterator[None]:
-        """For the length of a block all connections of others are terminated and ours."""
-        taken: list[psycopg.Connection[object]] = []
+        """Terminate all connections and occupy them for the duration of a block."""
+        connections: list[psycopg.Connection[object]] = []
         try:
             for _ in range(3):
-                # A process that comes back in between is sent away again.
+                # Repeat it for processes that have reconnected in between.
                 with contextlib.suppress(psycopg.OperationalError):
-                    self._terminate_others(taken)
+                    self._terminate_others(connections)
                 with contextlib.suppress(psycopg.OperationalError):
                     while True:
-                        taken.append(link_to(self.postgres))
+                        connections.append(link_to(self.postgres))
             yield
         finally:
-            for link in taken:
+            for link in connections:
                 link.close()
 
     def _terminate_others(self, ours: list["psycopg.Connection[object]"]) -> None:
@@ -149,10 +149,10 @@ class Rig:
         )
 
     def make_wal_files(self) -> None:
-        """PostgreSQL keeps WAL files to write over, as many as docs/operations/deploying.md says.
+        """Make PostgreSQL create WAL files for reuse, as advised in docs/operations/deploying.md.
 
-        A server that has just been made has none. It fills each new one while all commits wait, up
-        to 90 ms, which would be measured in place of what is to be measured.
+        A new server has none. It fills each new one while all commits wait, up to 90 ms, which
+        would distort the measurement.
         """
         self._say_to_server("ALTER SYSTEM SET min_wal_size = '1GB'")
         with link_to(self.postgres) as link:
@@ -162,7 +162,7 @@ class Rig:
 
     @contextlib.contextmanager
     def on_rabbitmq(self) -> Iterator[RabbitMQ]:
-        """Use a RabbitMQ for the doorbells of a block, and leave the cache. Raises NotHere."""
+        """Use RabbitMQ for doorbells for the duration of a block, not as cache. Raises NotHere."""
         if not Path(SERVER).exists():
             raise NotHere(f"there is no {SERVER}")
         rabbit = RabbitMQ(self.place)

@@ -1,4 +1,4 @@
-"""One run of a scenario on servers of its own: its options, its figures, and what they break."""
+"""Run of a scenario on its own servers: options, figures, and broken promises."""
 
 import argparse
 import contextlib
@@ -17,9 +17,9 @@ from tools.faults.verdict import NotHere
 
 
 def run(arguments: list[str], place: Place) -> int:
-    """0 when every promise is kept, 1 when not; the figures are JSON on stdout.
+    """Run a scenario and print its figures as JSON; return 0 if every promise is kept, else 1.
 
-    Told to stop, or killed, it leaves no process and no folder behind.
+    It leaves no process and no folder behind, even if it is killed.
     """
     return guarded(partial(work, options(arguments), place))
 
@@ -35,34 +35,34 @@ def options(arguments: list[str]) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def work(given: argparse.Namespace, place: Place) -> int:
+def work(args: argparse.Namespace, place: Place) -> int:
     start = time.monotonic()
     try:
         with Rig(place).up() as rig:
-            say(f"{given.scenario}, on servers of its own")
-            found, troubles = SCENARIOS[given.scenario][0](rig, given)
+            say(f"{args.scenario}, on servers of its own")
+            figures, troubles = SCENARIOS[args.scenario][0](rig, args)
     except Stop:
         say("stopped")
         return 1
     except NotHere as reason:
-        found, troubles = {"why_not": str(reason)}, []
+        figures, troubles = {"why_not": str(reason)}, []
     except TimeoutError as trouble:
-        found, troubles = {}, [str(trouble)]
+        figures, troubles = {}, [str(trouble)]
         say_last_words(place)
     finally:
         turn_deaf()
-        # The half of us that would do this may have been killed.
+        # The guard half of this process, which would do this, may have been killed.
         for folder in (place.files, place.sockets):
             shutil.rmtree(folder, ignore_errors=True)
-    found |= {
+    figures |= {
         "broken": troubles,
         "seconds": round(time.monotonic() - start, 1),
         "load": os.getloadavg()[0],
     }
-    print(json.dumps(found, indent=2))
+    print(json.dumps(figures, indent=2))
     for trouble in troubles:
         say(trouble)
-    if reason := found.get("why_not"):
+    if reason := figures.get("why_not"):
         say(f"not played: {reason}")
     else:
         say("NOT BALANCED" if troubles else "balanced")
@@ -70,13 +70,13 @@ def work(given: argparse.Namespace, place: Place) -> int:
 
 
 def say(line: str) -> None:
-    # Whoever read this may be gone.
+    # The reader of the pipe may have closed it.
     with contextlib.suppress(BrokenPipeError):
         print(f"faults: {line}", file=sys.stderr, flush=True)
 
 
 def say_last_words(place: Place) -> None:
-    """The ends of what the processes have said; there is no looking at it later."""
+    """Print the last lines of each process's log, which is deleted at the end."""
     for log in sorted(place.logs.glob("*.log")):
         for line in log.read_text(errors="replace").splitlines()[-5:]:
             say(f"{log.stem}: {line}")

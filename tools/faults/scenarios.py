@@ -1,6 +1,6 @@
-"""Scenarios that disturb the service and count what its receiver got.
+"""Scenarios that disturb the service and count its receiver's requests.
 
-Each takes its size as arguments: the tests run them small, `tools/faults/run` large.
+Each takes its size as arguments: small in the tests, large in `tools/faults/run`.
 """
 
 import math
@@ -26,10 +26,10 @@ from webhooks.models import Webhook
 WAIT_SECONDS = 400
 
 
-def until(done: Callable[[], bool], seconds: float = WAIT_SECONDS) -> float:
-    """Wait until `done()`; returns the seconds it took. Raises TimeoutError."""
+def until(condition: Callable[[], bool], seconds: float = WAIT_SECONDS) -> float:
+    """Wait for a condition; return the seconds it took. Raises TimeoutError."""
     start = time.monotonic()
-    while not done():
+    while not condition():
         if time.monotonic() - start > seconds:
             raise TimeoutError(f"not done after {seconds} seconds")
         time.sleep(0.02)
@@ -37,7 +37,7 @@ def until(done: Callable[[], bool], seconds: float = WAIT_SECONDS) -> float:
 
 
 def patiently(ask: Callable[[], bool]) -> Callable[[], bool]:
-    """Ask a database that may be restarting."""
+    """Wrap a condition on a database that may be restarting: errors count as False."""
 
     def answer() -> bool:
         try:
@@ -73,11 +73,11 @@ def feed(service: Service, company: Company, receiver: Receiver, feed: Feed) -> 
     service.start("worker")
     text, expected = feed.text(), feed.expected()
     start = time.monotonic()
-    first = service.manage("ingest", "-", given=text).splitlines()[-1]
+    first = service.manage("ingest", "-", stdin=text).splitlines()[-1]
     ingested = time.monotonic() - start
     until(settled(receiver, sum(expected.values())))
     arrived = time.monotonic() - start
-    second = service.manage("ingest", "-", given=text).splitlines()[-1]
+    second = service.manage("ingest", "-", stdin=text).splitlines()[-1]
     time.sleep(3)
     by_type: dict[int, list[Received]] = {type_id: [] for type_id in webhooks}
     for received in receiver.log:
@@ -103,9 +103,9 @@ def feed(service: Service, company: Company, receiver: Receiver, feed: Feed) -> 
 def killed_worker(
     service: Service, company: Company, receiver: Receiver, feed: Feed
 ) -> dict[str, Any]:
-    """Kill the worker and its children with SIGKILL halfway; a new worker does the rest."""
+    """Kill the worker and its children with SIGKILL halfway; a new worker sends the rest."""
     webhook = register_signed(company, receiver)
-    service.manage("ingest", "-", given=feed.text())
+    service.manage("ingest", "-", stdin=feed.text())
     answers = receiver.answer = LateAnswers(receiver)
     answers.hold(feed.updates // 3)
     service.start("worker")
@@ -123,13 +123,13 @@ def killed_worker(
 
 
 class LateAnswers:
-    """The receiver's answers as before, but late by `seconds`: requests are in flight for a while.
+    """Receiver's previous answers, delayed by `seconds`, so that requests stay in flight.
 
-    From the request `at` of `hold` on they wait for `release`, so that whoever looks for something
-    in flight finds it on a busy machine as well.
+    From request number `at` of `hold` on they wait for `release`, so that something is in flight
+    even on a busy machine.
     """
 
-    # Shorter than any timeout of a delivery: a longer wait would be a failed attempt.
+    # Shorter than any timeout of a delivery, or the attempt would fail.
     HOLD_SECONDS = 1.0
 
     def __init__(self, receiver: Receiver, seconds: float = 0.02) -> None:

@@ -1,4 +1,4 @@
-"""Starts, stops and kills the processes of the Procfile, as production starts them."""
+"""Processes of the Procfile, started as in production, stopped or killed."""
 
 import contextlib
 import os
@@ -22,9 +22,9 @@ STOP_WITHIN_SECONDS = 15
 
 
 class Service:
-    """Use it as `with Service(environment, logs) as service: service.start("worker")`.
+    """Processes of a service: `with Service(environment, logs) as service: service.start("web")`.
 
-    `tree` has the code: ours, or that of another version.
+    `tree` is the folder of the code: ours, or that of another version.
     """
 
     def __init__(self, environment: Mapping[str, str], logs: Path, tree: Path = ROOT) -> None:
@@ -46,7 +46,7 @@ class Service:
     def start(self, kind: str, name: str = "", through: Sequence[str] = ()) -> None:
         """Start a line of the Procfile in a process group of its own.
 
-        `through` is a command that becomes the one it is given, such as `nice`.
+        `through` is a command that executes its arguments, such as `nice`.
         """
         with self.log(name or kind) as log:
             self.processes[name or kind] = subprocess.Popen(
@@ -69,20 +69,20 @@ class Service:
         process.wait()
 
     def ask_to_stop(self, name: str) -> None:
-        """SIGTERM, without waiting for the end."""
+        """Send SIGTERM without waiting for the end."""
         self.processes[name].send_signal(signal.SIGTERM)
 
     def freeze(self, name: str) -> None:
-        """SIGSTOP for the process and all it has forked."""
+        """Send SIGSTOP to the process and its children."""
         os.killpg(self.processes[name].pid, signal.SIGSTOP)
 
     def thaw(self, name: str) -> None:
-        """Let what was frozen go on."""
+        """Resume a frozen process."""
         os.killpg(self.processes[name].pid, signal.SIGCONT)
 
     @contextlib.contextmanager
     def frozen(self, name: str) -> Iterator[None]:
-        """Frozen for the length of a block; thawed unless it was killed meanwhile."""
+        """Freeze a process for the duration of a block, unless it is killed meanwhile."""
         self.freeze(name)
         try:
             yield
@@ -93,37 +93,37 @@ class Service:
     def stop(self, *names: str) -> None:
         """Stop processes with SIGTERM, as a deployment does. Raises TimeoutExpired.
 
-        One may have ended already, as when a scenario has asked it to before.
+        A process may have ended already, for example after `ask_to_stop`.
         """
         stopping = [self.processes.pop(name) for name in names]
         for process in stopping:
             process.send_signal(signal.SIGTERM)
-            # What a scenario that failed has left frozen hears nothing.
+            # A failed scenario may have left it frozen, in which case it ignores SIGTERM.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGCONT)
         with contextlib.ExitStack() as every:
-            # One that does not stop in time must not keep the others running.
+            # Stop the others too if one does not stop in time.
             for process in stopping:
                 every.callback(wait_for_end, process)
 
-    def manage(self, *arguments: str, given: bytes = b"") -> str:
-        """Run a management command; returns stdout. Raises CalledProcessError with its output."""
+    def manage(self, *arguments: str, stdin: bytes = b"") -> str:
+        """Run a management command; return stdout. Raises CalledProcessError with its output."""
         command = [sys.executable, "manage.py", *arguments]
-        done = subprocess.run(
-            command, cwd=self.tree, env=self.environment, input=given, capture_output=True
+        process = subprocess.run(
+            command, cwd=self.tree, env=self.environment, input=stdin, capture_output=True
         )
-        if done.returncode:
+        if process.returncode:
             raise subprocess.CalledProcessError(
-                done.returncode, command, done.stdout, done.stderr[-2000:]
+                process.returncode, command, process.stdout, process.stderr[-2000:]
             )
-        return done.stdout.decode()
+        return process.stdout.decode()
 
 
 def wait_for_end(process: subprocess.Popen[bytes]) -> None:
     try:
         process.wait(STOP_WITHIN_SECONDS)
     finally:
-        # Engine loops that wait for a database which is away outlive their worker.
+        # Engine loops that wait for an unavailable database outlive their worker.
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()

@@ -1,4 +1,4 @@
-"""Events at a steady rate, for as long as a block lasts."""
+"""Events at a steady rate for the duration of a block."""
 
 import threading
 import time
@@ -14,11 +14,11 @@ from tools.faults.receiver import Received
 
 
 class Steady:
-    """`with Steady(company, per_second=50) as steady:`, one commit for each event.
+    """Publisher of one event per commit: `with Steady(company, per_second=50) as steady:`.
 
-    It begins with a `burst` of events in one commit. An event is published once: where the database
-    was away, it goes on with the next one, and whether it was committed nobody knows. What else
-    goes wrong with publishing is raised at the end of the block.
+    It begins with a `burst` of events in one commit. An event is published once: if the database is
+    unavailable, it continues with the next one, and the commit of the last one is uncertain. Other
+    errors of publishing are raised at the end of the block.
     """
 
     def __init__(self, company: Company, per_second: float, burst: int = 0) -> None:
@@ -46,7 +46,7 @@ class Steady:
         return [event_numbered(number) for number in range(self.published)]
 
     def certain(self, log: Iterable[Received]) -> list[Event]:
-        """The events that must arrive: all whose commit was confirmed, or that have arrived."""
+        """Return events that must arrive: all that were confirmed as committed, or have arrived."""
         arrived = {event_in(each.body) for each in log} if self.unsure else set()
         return [event for event in self.events if event not in self.unsure - arrived]
 
@@ -62,16 +62,16 @@ class Steady:
                     self.unsure.add(event_numbered(self.published))
                     connection.close()
                 self.published += 1
-                # What is late is not made up for: a database that stood still gets no flood.
+                # Do not catch up after a delay, which would flood a database that was frozen.
                 due = max(due + 1 / self.per_second, time.monotonic())
-        except Exception as error:  # to be raised where it is seen
+        except Exception as error:  # raised again by __exit__
             self._error = error
         finally:
             connection.close()
 
 
 def longest_pause(log: Iterable[Received], since: float, until: float) -> tuple[float, float]:
-    """The longest time without an arrival between two moments in Unix time.
+    """Find the longest time without an arrival between two moments in Unix time.
 
     Returns its end, in seconds from `since`, and its length.
     """

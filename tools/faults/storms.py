@@ -1,4 +1,4 @@
-"""Scenarios under load: random kills, and clean restarts."""
+"""Scenarios under load: random kills and clean restarts."""
 
 import contextlib
 import random
@@ -22,12 +22,12 @@ from tools.faults.service import Service
 from tools.faults.tickets import Opening
 
 WORKERS = ("worker-1", "worker-2")
-# A worker is killed more often than the others: it is the one that has something in flight.
+# The worker is killed more often, as it is the one with deliveries in flight.
 VICTIMS = ("worker", "worker", "web", "backend")
 
 
 class Kill(NamedTuple):
-    """`claimed` is what the victim had claimed, or all workers where the victim is none."""
+    """Kill of a process. `claimed` are its claims, or those of all workers if it is no worker."""
 
     victim: str
     at: float
@@ -44,10 +44,10 @@ def storm(
     kill_backend: Callable[[random.Random], None],
     seed: int = 1,
 ) -> dict[str, Any]:
-    """A random process dies by kill -9 while deliveries are in flight, again and again.
+    """Kill random processes by kill -9 with deliveries in flight, again and again.
 
-    The feed comes in as many parts as there are kills, so that each kill meets some of it. Web is
-    killed while tickets are opened.
+    The feed is ingested in as many parts as there are kills, so that each kill hits some of it. Web
+    is killed while tickets are opened.
     """
     dice = random.Random(seed)  # noqa: S311 - the same storm for the same seed
     webhook = register_signed(company, receiver)
@@ -55,7 +55,7 @@ def storm(
     for name in ("web", *WORKERS):
         service.start(name.partition("-")[0], name)
     victims = in_random_order(dice, kills)
-    done: list[Kill] = []
+    kill_log: list[Kill] = []
     with Opening(service, company) as opening:
         for turn, part in enumerate(feed.parts(kills)):
             enough = feed.updates * (turn + dice.uniform(0.1, 0.5)) / kills
@@ -64,19 +64,19 @@ def storm(
             feeder.start()
             until(lambda enough=enough: len(receiver.log) >= enough)
             until(lambda: bool(opening.in_flight))
-            done.append(kill_one(service, victims[turn], lambda: kill_backend(dice)))
+            kill_log.append(kill_one(service, victims[turn], lambda: kill_backend(dice)))
             answers.release()
             feeder.join()
         ended = time.time()
     until(patiently(nothing_waits))
-    hard = [kill for kill in done if kill.victim in (*WORKERS, "backend")]
-    seconds = [ledger.seconds_until_last(receiver.log, kill.claimed, kill.at) for kill in done]
+    hard = [kill for kill in kill_log if kill.victim in (*WORKERS, "backend")]
+    seconds = [ledger.seconds_until_last(receiver.log, kill.claimed, kill.at) for kill in kill_log]
     return {
         **ledger.summary(receiver.log, feed.events(), webhook.secret),
         **opening.summary(),
-        "kills": dict(Counter(kill.victim for kill in done)),
-        "claimed_at_each_kill": [len(kill.claimed) for kill in done],
-        "least_claimed_at_a_kill": min(len(kill.claimed) for kill in done),
+        "kills": dict(Counter(kill.victim for kill in kill_log)),
+        "claimed_at_each_kill": [len(kill.claimed) for kill in kill_log],
+        "least_claimed_at_a_kill": min(len(kill.claimed) for kill in kill_log),
         "repeats_at_most": sum(len(kill.claimed) for kill in hard),
         "seconds_to_the_last_of_each": [longest([each]) for each in seconds],
         "longest_seconds_to_the_last": longest(seconds),
@@ -85,9 +85,9 @@ def storm(
 
 
 def in_random_order(dice: random.Random, count: int) -> list[str]:
-    """So many victims: each of VICTIMS, in random order, before any comes again.
+    """Return `count` victims: each of VICTIMS, in random order, before any is repeated.
 
-    The first is a worker in any case, as only its kills bring the repeats that a run must show.
+    The first is always a worker, as only its kills cause the repeats that a run must show.
     """
     rounds = -(-count // len(VICTIMS))
     victims = [each for _ in range(rounds) for each in dice.sample(VICTIMS, len(VICTIMS))]
@@ -96,16 +96,16 @@ def in_random_order(dice: random.Random, count: int) -> list[str]:
 
 
 def kill_one(service: Service, victim: str, kill_backend: Callable[[], None]) -> Kill:
-    """Kill it as soon as something is in flight, and start it again at once."""
+    """Kill a process as soon as something is in flight, and restart it at once."""
     if victim == "worker":
         name, at, claimed = kill_in_flight(service, WORKERS)
         service.start("worker", name)
         return Kill(name, at, claimed)
-    found: set[Event] = set()
+    claimed_events: set[Event] = set()
 
     def anything_in_flight() -> bool:
-        found.update(in_flight.claimed())
-        return bool(found)
+        claimed_events.update(in_flight.claimed())
+        return bool(claimed_events)
 
     until(patiently(anything_in_flight), IN_FLIGHT_WITHIN_SECONDS)
     at = time.time()
@@ -114,14 +114,14 @@ def kill_one(service: Service, victim: str, kill_backend: Callable[[], None]) ->
     else:
         service.kill(victim)
         service.start(victim)
-    return Kill(victim, at, found)
+    return Kill(victim, at, claimed_events)
 
 
 def feed_until_taken(service: Service, text: bytes) -> None:
     """Ingest a file; repeat it until it succeeds, as an operator does after an outage."""
     while True:
         try:
-            service.manage("ingest", "-", given=text)
+            service.manage("ingest", "-", stdin=text)
         except subprocess.CalledProcessError:
             time.sleep(1)
         else:

@@ -1,4 +1,4 @@
-"""The stream of a webhook is read by cursor while many write and the database is hurt."""
+"""Streams of webhooks, read by cursor while many write and the database is disturbed."""
 
 import argparse
 import contextlib
@@ -34,11 +34,11 @@ PATIENCE_SECONDS = 15.0
 
 
 class RolledBackOnPurpose(Exception):
-    """So that some numbers are drawn and never seen."""
+    """Deliberate rollback, so that some numbers are drawn and never become visible."""
 
 
 class Follower:
-    """Reads a webhook's stream over HTTP in a thread of its own, from its beginning on."""
+    """Thread that reads a webhook's stream over HTTP from its beginning."""
 
     def __init__(self, rig: Rig, webhook: Webhook) -> None:
         self.webhook = webhook
@@ -49,7 +49,7 @@ class Follower:
         self.errors: set[int] = set()
 
     def follow(self, is_over: Callable[[], bool]) -> None:
-        """Read until nothing more comes after it is over."""
+        """Read until `is_over` and the stream has no more events."""
         cursor = ""
         with requests.Session() as session:
             while True:
@@ -79,7 +79,7 @@ class Follower:
         return None
 
     def summary(self, stored: set[str], acknowledged: set[str]) -> dict[str, Any]:
-        """What was read beside what is stored, and what a commit was confirmed for."""
+        """Compare the events read with those stored, and with those confirmed as committed."""
         bodies = [each["body"] for each in self.events]
         numbers = [each["sequence"] for each in self.events]
         signed = sum(
@@ -103,7 +103,7 @@ class Follower:
 
 
 class Writers:
-    """Threads that publish, each with a connection of its own, in commits that take their time."""
+    """Threads that publish in slow transactions, each with a connection of its own."""
 
     def __init__(self, rig: Rig, count: int, seed: int) -> None:
         self.company = rig.company
@@ -137,7 +137,7 @@ class Writers:
                 except RolledBackOnPurpose:
                     pass
                 except (OperationalError, InterfaceError):
-                    # Whether it was committed is for the table of events to say.
+                    # The table of events will show if it was committed.
                     connection.close()
                     time.sleep(0.1)
         finally:
@@ -155,10 +155,10 @@ class Writers:
                 raise RolledBackOnPurpose
 
 
-def stream(rig: Rig, given: argparse.Namespace) -> Verdict:
-    """Many write in commits of all lengths, backends are killed, and cursors read every event once.
+def stream(rig: Rig, args: argparse.Namespace) -> Verdict:
+    """Publish in transactions of all lengths, kill backends, and read every event once by cursor.
 
-    One webhook is fetched, the other has a receiver, and both are read by cursor all the while.
+    One webhook is fetched, the other has a receiver, and both are read by cursor meanwhile.
     """
     webhooks = [
         services.register_webhook(rig.company, type_id=TRACKING_SIMPLE.id, url=None),
@@ -167,15 +167,15 @@ def stream(rig: Rig, given: argparse.Namespace) -> Verdict:
     rig.service.start("web")
     rig.service.start("worker")
     until(lambda: answers(rig.service, "/healthz"))
-    writers = Writers(rig, given.writers, given.seed)
+    writers = Writers(rig, args.writers, args.seed)
     followers = [Follower(rig, webhook) for webhook in webhooks]
-    dice, finished = random.Random(given.seed), threading.Event()  # noqa: S311 - no secret
+    dice, finished = random.Random(args.seed), threading.Event()  # noqa: S311 - no secret
     with ThreadPoolExecutor(len(followers)) as pool:
         reading = [pool.submit(each.follow, finished.is_set) for each in followers]
         with writers.at_work():
-            for _ in range(given.kills + 1):
-                time.sleep(given.seconds / (given.kills + 1))
-                if given.kills:
+            for _ in range(args.kills + 1):
+                time.sleep(args.seconds / (args.kills + 1))
+                if args.kills:
                     rig.kill_backend(dice)
         finished.set()
         for each in reading:
@@ -183,16 +183,16 @@ def stream(rig: Rig, given: argparse.Namespace) -> Verdict:
     connection.close()
     stored = {bytes(body).decode() for body in Event.objects.values_list("body", flat=True)}
     acknowledged = {f'"{body}"' for body in writers.acknowledged}
-    found: dict[str, Any] = {"published": len(stored), "confirmed": len(acknowledged)}
-    troubles = broken(found, at_least={"published": 1})
+    figures: dict[str, Any] = {"published": len(stored), "confirmed": len(acknowledged)}
+    troubles = broken(figures, at_least={"published": 1})
     for name, follower in zip(("fetched", "sent"), followers, strict=True):
-        found[name] = follower.summary(stored, acknowledged)
+        figures[name] = follower.summary(stored, acknowledged)
         wrong = broken(
-            found[name],
+            figures[name],
             at_most={"missing": 0, "twice": 0},
             at_least={"read": len(stored)},
         )
         troubles += [f"{name}: {each}" for each in wrong]
-        if strange := set(found[name]["errors"]) - {503}:
+        if strange := set(figures[name]["errors"]) - {503}:
             troubles.append(f"{name}: a page was answered with {sorted(strange)}")
-    return found, troubles
+    return figures, troubles

@@ -1,4 +1,4 @@
-"""Tickets that are opened by the API while the service is hurt, each asked for until it is."""
+"""Tickets opened by the API, each retried until it succeeds, while the service is disturbed."""
 
 import threading
 import time
@@ -14,21 +14,21 @@ from tickets.models import Ticket
 from tools.faults.asking import address
 from tools.faults.service import Service
 
-# Carrier activation: it names no shipment, so no rule but the key keeps a second one out.
+# Carrier activation: it names no shipment, so only the idempotency key prevents a second one.
 TYPE = 2
 NAME = "opened under fire: "
 THREADS = 2
 PAUSE_SECONDS = 0.02
-# Of one request: a web process that is gone answers nothing.
+# Timeout of a request: a dead web process does not answer.
 PATIENCE_SECONDS = 15.0
-# What a service says that is hurt, and one that still does the same request for whom was killed.
+# Statuses of a disturbed service, and of one still at work on the same request.
 TRY_AGAIN = (409, 429, 503)
 
 
 class Opening:
-    """`with Opening(service, company) as opening:` in threads of its own, for as long as a block.
+    """Threads that open tickets: `with Opening(service, company) as opening:`.
 
-    Each ticket has an Idempotency-Key and is asked for until it is answered with 200.
+    Each ticket has an Idempotency-Key and is retried until it is answered with 200.
     """
 
     def __init__(self, service: Service, company: Company | None = None, token: str = "") -> None:
@@ -65,7 +65,7 @@ class Opening:
                 self.answered[number] = ticket
 
     def _ask(self, session: requests.Session, number: int) -> int | None:
-        """The ticket's id; None where it has to be asked for again; 0 where it is refused."""
+        """Send a request; return the ticket's id, None to retry, or 0 if it is refused."""
         with self._lock:
             self.in_flight += 1
         try:
@@ -90,7 +90,7 @@ class Opening:
         return None if answer.status_code in TRY_AGAIN else 0
 
     def summary(self) -> dict[str, Any]:
-        """What was answered beside what is stored. To be asked for after the block."""
+        """Compare answered with stored tickets; call it after the block."""
         stored = dict(
             Ticket.objects.filter(comments__startswith=NAME)
             .values_list("comments")
@@ -110,11 +110,11 @@ class Opening:
         }
 
 
-# Of what `summary` returns there must be none.
+# Figures of `summary` that must be 0.
 NONE_OF = {"tickets_lost": 0.0, "tickets_twice": 0.0, "tickets_nobody_was_told_of": 0.0}
 
 
-def judged(found: Mapping[str, Any]) -> list[str]:
-    """A line for each answer that is neither a ticket nor a reason to ask again."""
-    other = set(found["ticket_errors"]) - set(TRY_AGAIN)
+def judged(figures: Mapping[str, Any]) -> list[str]:
+    """Return a line for answers that are neither a ticket nor a reason to retry."""
+    other = set(figures["ticket_errors"]) - set(TRY_AGAIN)
     return [f"a ticket was answered with {', '.join(map(str, sorted(other)))}"] if other else []

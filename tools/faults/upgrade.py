@@ -1,4 +1,4 @@
-"""An older version works while the database is migrated, beside the new one, and after it again."""
+"""Upgrade under load: an old version runs during the migration, next to the new one, and after."""
 
 import argparse
 import io
@@ -27,7 +27,7 @@ from tools.faults.verdict import NotHere, Verdict, broken
 
 DATABASE = "before"
 LOCKED_AT_MOST_SECONDS = 0.1
-# Who waits for a table, for how long, for which, and because of what; the migration may wait.
+# Statements that wait for a table, with time, table and blocker; the migration may wait.
 WAITING = """
 SELECT extract(epoch FROM clock_timestamp() - waitstart), relation::regclass::text,
   (SELECT string_agg(left(query, 200), '; ') FROM pg_stat_activity AS holder
@@ -41,7 +41,7 @@ PARTS = 12
 
 
 class LockWatch:
-    """`with LockWatch(rig.postgres) as watch:` notes how long anybody waited for a table."""
+    """Watcher of waits for table locks: `with LockWatch(rig.postgres) as watch:`."""
 
     def __init__(self, server: Postgres) -> None:
         self.server = server
@@ -68,33 +68,33 @@ class LockWatch:
 
 
 class Feeding:
-    """The parts of a feed, each by the `ingest` of whichever version is the current one."""
+    """Thread that ingests a feed in parts, each by the current version."""
 
     def __init__(self, feed: Feed, by: Service) -> None:
         self.by = by
         self.feed = feed
         self.error: Exception | None = None
-        self.taken = 0
+        self.ingested = 0
         self._thread = threading.Thread(target=self._feed, daemon=True)
         self._thread.start()
 
     def _feed(self) -> None:
         try:
             for part in self.feed.parts(PARTS):
-                self.by.manage("ingest", "-", given=part)
-                self.taken += 1
-        except Exception as error:  # to be raised where it is seen
+                self.by.manage("ingest", "-", stdin=part)
+                self.ingested += 1
+        except Exception as error:  # raised again by the main thread
             self.error = error
 
     def wait_for(self, parts: int) -> None:
-        until(lambda: self.taken >= min(parts, PARTS) or self.error is not None)
+        until(lambda: self.ingested >= min(parts, PARTS) or self.error is not None)
         if self.error:
             raise self.error
 
 
-def upgrade(rig: Rig, given: argparse.Namespace) -> Verdict:
-    """Migrate, start the new version, stop the old one, all under load; and all the way back."""
-    tree = unpack(given.commit or last_version(), rig.place.files / "before")
+def upgrade(rig: Rig, args: argparse.Namespace) -> Verdict:
+    """Migrate, start the new version and stop the old one under load; then roll back."""
+    tree = unpack(args.commit or last_version(), rig.place.files / "before")
     url = f"postgres://{SUPERUSER}@/{rig.place.sockets}/{DATABASE}"
     with link_to(rig.postgres) as link:
         link.execute(f"CREATE DATABASE {DATABASE}")
@@ -104,8 +104,8 @@ def upgrade(rig: Rig, given: argparse.Namespace) -> Verdict:
     use_database(DATABASE)
     with old, new:
         company, token, webhook = begin(old, rig)
-        multiply(rig.postgres, given.rows)
-        feed = Feed(company, given.shipments, given.updates)
+        multiply(rig.postgres, args.rows)
+        feed = Feed(company, args.shipments, args.updates)
         feeding = Feeding(feed, old)
         with Opening(old, token=token) as opening, LockWatch(rig.postgres) as watch:
             feeding.wait_for(2)
@@ -113,22 +113,22 @@ def upgrade(rig: Rig, given: argparse.Namespace) -> Verdict:
             new.manage("migrate", "--verbosity", "0")
             del new.environment["PGAPPNAME"]
             locked, table, held_by = watch.longest, watch.table, watch.held_by
-            feeding.wait_for(feeding.taken + 1)
+            feeding.wait_for(feeding.ingested + 1)
             change_over(old, new, opening, feeding)
-            feeding.wait_for(feeding.taken + 2)
+            feeding.wait_for(feeding.ingested + 2)
             change_over(new, old, opening, feeding)
             feeding.wait_for(PARTS)
         until(nothing_waits)
-        found: dict[str, Any] = {
+        figures: dict[str, Any] = {
             **ledger.summary(rig.receiver.log, feed.events(), webhook["secret"]),
             **opening.summary(),
             "longest_wait_for_a_table_seconds": round(locked, 3),
             "waited_for": table,
             "held_by": held_by,
-            "commit": given.commit or last_version(),
+            "commit": args.commit or last_version(),
         }
     troubles = broken(
-        found,
+        figures,
         at_most={
             **NONE_OF,
             "repeats": 0,
@@ -138,20 +138,20 @@ def upgrade(rig: Rig, given: argparse.Namespace) -> Verdict:
         },
         at_least={"tickets_answered": 1},
     )
-    if found["ticket_errors"]:
-        troubles.append(f"tickets were answered with {found['ticket_errors']}")
-    return found, troubles
+    if figures["ticket_errors"]:
+        troubles.append(f"tickets were answered with {figures['ticket_errors']}")
+    return figures, troubles
 
 
 def last_version() -> str:
-    """The newest tag, or this commit where there is none."""
-    asked = ["git", "describe", "--tags", "--abbrev=0"]
-    found = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True)
-    return found.stdout.strip() if found.returncode == 0 else "HEAD"
+    """Return the newest tag, or HEAD without tags."""
+    command = ["git", "describe", "--tags", "--abbrev=0"]
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    return process.stdout.strip() if process.returncode == 0 else "HEAD"
 
 
 def unpack(commit: str, folder: Path) -> Path:
-    """Put the files of a commit there. Raises NotHere."""
+    """Unpack the files of a commit into a folder. Raises NotHere."""
     try:
         packed = subprocess.run(
             ["git", "archive", commit], cwd=ROOT, capture_output=True, check=True
@@ -169,7 +169,7 @@ def use_database(name: str) -> None:
 
 
 def begin(old: Service, rig: Rig) -> tuple[int, str, dict[str, Any]]:
-    """The old version with a company, its token and its webhook, at work."""
+    """Start the old version, with a company, its token and its webhook."""
     old.manage("migrate", "--verbosity", "0")
     company = json.loads(old.manage("create_company", "Acme"))["company_id"]
     token = old.manage("issue_token", str(company)).split()[-1]
@@ -187,23 +187,23 @@ def begin(old: Service, rig: Rig) -> tuple[int, str, dict[str, Any]]:
 
 
 def kinds_of(version: Service) -> list[str]:
-    """Return what this version has processes of: another may have other ones."""
+    """Return the kinds of processes of a version, which may differ from others'."""
     return [kind for kind in procfile(version.tree) if kind != "release"]
 
 
-def change_over(was: Service, comes: Service, opening: Opening, feeding: Feeding) -> None:
-    """The one version beside the other, then alone: as a proxy in front of both would see it."""
-    for kind in kinds_of(comes):
-        comes.start(kind, f"{kind}-next")
-    until(lambda: answers(comes, "/healthz"))
-    opening.url = address(comes, "/company/tickets")
-    feeding.by = comes
+def change_over(old: Service, new: Service, opening: Opening, feeding: Feeding) -> None:
+    """Start the new version next to the old one, redirect the load, and stop the old one."""
+    for kind in kinds_of(new):
+        new.start(kind, f"{kind}-next")
+    until(lambda: answers(new, "/healthz"))
+    opening.url = address(new, "/company/tickets")
+    feeding.by = new
     time.sleep(1)
-    was.stop(*was.processes)
+    old.stop(*old.processes)
 
 
 def multiply(server: Postgres, rows: int) -> None:
-    """So many tickets that were decided a year ago."""
+    """Insert a number of tickets that were decided a year ago."""
     with link_to(server, DATABASE) as link:
         link.execute(
             "INSERT INTO tickets_ticket"

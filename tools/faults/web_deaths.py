@@ -1,4 +1,4 @@
-"""The web process is killed while companies open tickets."""
+"""Kills of the web process while companies open tickets."""
 
 import argparse
 import time
@@ -13,13 +13,13 @@ BETWEEN = 10
 RECOVERED_WITHIN_SECONDS = 30.0
 
 
-def web_killed(rig: Rig, given: argparse.Namespace) -> Verdict:
-    """kill -9 of web while tickets are opened, each asked for with one key until it is answered."""
+def web_killed(rig: Rig, args: argparse.Namespace) -> Verdict:
+    """Kill web by kill -9 while tickets are opened, each retried with its idempotency key."""
     rig.service.start("web")
     until(lambda: answers(rig.service, "/healthz"))
     longest = 0.0
     with Opening(rig.service, rig.company) as opening:
-        for _ in range(given.times):
+        for _ in range(args.times):
             enough = len(opening.answered) + BETWEEN
             until(lambda enough=enough: len(opening.answered) >= enough and opening.in_flight > 0)
             at, answered = time.monotonic(), len(opening.answered)
@@ -27,10 +27,10 @@ def web_killed(rig: Rig, given: argparse.Namespace) -> Verdict:
             rig.service.start("web")
             until(lambda answered=answered: len(opening.answered) > answered + 1)
             longest = max(longest, time.monotonic() - at)
-    found = {**opening.summary(), "longest_seconds_to_the_next_ticket": round(longest, 1)}
+    figures = {**opening.summary(), "longest_seconds_to_the_next_ticket": round(longest, 1)}
     troubles = broken(
-        found,
+        figures,
         at_most={**NONE_OF, "longest_seconds_to_the_next_ticket": RECOVERED_WITHIN_SECONDS},
         at_least={"tickets_asked_for_again": 1},
     )
-    return found, [*troubles, *judged(found)]
+    return figures, [*troubles, *judged(figures)]

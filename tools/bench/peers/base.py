@@ -1,7 +1,7 @@
-"""Settings that both peers have in common: what `startproject` gives, with a broker.
+"""Settings that both peers share: those of `startproject`, with a broker.
 
-PEER_DATABASE is JSON. Celery closes the database's connection around each task unless it is told
-otherwise, which few projects do; PEER_KEEPS_CONNECTION does.
+PEER_DATABASE is JSON. By default Celery closes the database connection around each task;
+PEER_KEEPS_CONNECTION keeps it open, as few projects do.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""A peer delivers its backlog on the same servers, by a worker of the same size."""
+"""Runs of a peer, on the same servers and with a worker of the same size."""
 
 import json
 import os
@@ -25,7 +25,7 @@ from tools.faults.service import PROCFILE
 
 @dataclass(frozen=True)
 class Peer:
-    """A project under tools.bench.peers, and the Python that has its packages."""
+    """Project under tools.bench.peers, and the Python that has its packages."""
 
     module: str
     python: Path = Path(sys.executable)
@@ -33,7 +33,7 @@ class Peer:
 
     @property
     def worker(self) -> str:
-        """The Procfile's worker, with this peer's application."""
+        """Command of the Procfile's worker, with this peer's application."""
         command = PROCFILE["worker"].replace("celery", f"{self.python} -m celery", 1)
         return command.replace("-A config", f"-A tools.bench.peers.{self.module}", 1)
 
@@ -52,13 +52,13 @@ class PeerDrained:
 def drain(name: str, peer: Peer, rig: Rig, receiver: Receiver, size: int) -> PeerDrained:
     """Put `size` deliveries into the peer's queue, then start its worker.
 
-    Its processor time counts from the first delivery on: starting up is nobody's fault.
+    Its CPU time counts from the first delivery on, without the start of the worker.
     """
     receiver.clear()
-    with database(f"bench_{peer.module}") as made:
-        given = environment(peer, made)
-        manage(peer, given, "fill", str(size), receiver.url())
-        with worker(peer, given, rig.folder) as process:
+    with database(f"bench_{peer.module}") as database_name:
+        variables = environment(peer, database_name)
+        manage(peer, variables, "fill", str(size), receiver.url())
+        with worker(peer, variables, rig.folder) as process:
             until(lambda: receiver.count() > 0, f"{name} did not start")
             meter = rig.meter(worker=process.pid)
             until_count(receiver.count, size, name)
@@ -74,7 +74,7 @@ def drain(name: str, peer: Peer, rig: Rig, receiver: Receiver, size: int) -> Pee
 
 @contextmanager
 def database(name: str) -> Iterator[str]:
-    """A database of its own on the server of ours, for the time of a block."""
+    """Create a database on the bench's server for the duration of a block."""
     quoted = connection.ops.quote_name(name)
     with connection.cursor() as cursor:
         cursor.execute(f"CREATE DATABASE {quoted}")
@@ -98,20 +98,22 @@ def environment(peer: Peer, database: str) -> dict[str, str]:
     }
 
 
-def manage(peer: Peer, given: dict[str, str], *command: str) -> None:
-    """Raises Trouble with the last thing it said."""
-    ran = [peer.python, "-m", "django", *command]
-    done = subprocess.run(ran, env=given, cwd=ROOT, capture_output=True, text=True)
-    if done.returncode:
-        raise UsageError(f"{peer.module} {command[0]} failed: {done.stderr.splitlines()[-1:]}")
+def manage(peer: Peer, variables: dict[str, str], *command: str) -> None:
+    """Run a management command of the peer. Raises UsageError with the last line of its errors."""
+    command_line = [peer.python, "-m", "django", *command]
+    process = subprocess.run(command_line, env=variables, cwd=ROOT, capture_output=True, text=True)
+    if process.returncode:
+        raise UsageError(f"{peer.module} {command[0]} failed: {process.stderr.splitlines()[-1:]}")
 
 
 @contextmanager
-def worker(peer: Peer, given: dict[str, str], folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+def worker(
+    peer: Peer, variables: dict[str, str], folder: Path
+) -> Iterator[subprocess.Popen[bytes]]:
     with (folder / f"{peer.module}.log").open("ab") as log:
         process = subprocess.Popen(
             ["/bin/sh", "-c", f"exec {peer.worker}"],
-            env=given,
+            env=variables,
             cwd=ROOT,
             stdin=subprocess.DEVNULL,
             stdout=log,

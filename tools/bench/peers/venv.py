@@ -1,4 +1,4 @@
-"""`.venv-bench`: the locked packages of the peer, apart from the service's own."""
+"""Virtual environment `.venv-bench`: the peer's locked packages, apart from the service's."""
 
 import hashlib
 import shutil
@@ -26,7 +26,7 @@ def fingerprint() -> str:
 
 
 def install() -> None:
-    """Make `.venv-bench` agree with its lock file; nothing to do when it does."""
+    """Make `.venv-bench` agree with its lock file, unless it does already."""
     with exclusively(ROOT / ".venv-bench.lock", waiting="another run installs the peer"):
         if is_installed():
             return
@@ -39,9 +39,9 @@ def install() -> None:
 
 
 def find_uv() -> str | Path:
-    """The one ./dev has put into `.venv`, or the one on the PATH."""
+    """Return the uv that ./dev has put into `.venv`, or the one on the PATH."""
     ours = OURS / "bin" / "uv"
-    found = ours if ours.exists() else shutil.which("uv")
-    if found is None:
+    uv = ours if ours.exists() else shutil.which("uv")
+    if uv is None:
         raise UsageError("uv is needed for the peer's packages; leave it out with --no-peers")
-    return found
+    return uv

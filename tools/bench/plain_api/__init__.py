@@ -1,1 +1,1 @@
-"""What the API is measured beside: the views that anybody would write first."""
+"""Plain views that the API is compared with."""

@@ -2,7 +2,7 @@ from django.db import models
 
 
 class PlainTicket(models.Model):
-    """The one row that the plain view inserts."""
+    """Row that the plain view inserts."""
 
     company_id = models.BigIntegerField()
     type_id = models.IntegerField()
@@ -12,7 +12,7 @@ class PlainTicket(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        # In no list of apps: the scenario makes the table.
+        # The app is not in INSTALLED_APPS: the scenario creates the table.
         app_label = "bench"
         indexes = [models.Index(fields=["company_id", "-created_at"], name="plain_newest")]
 

@@ -1,5 +1,5 @@
-"""The service's own settings, with plain views beside its addresses."""
+"""The service's settings, with plain views next to its own."""
 
-from config.settings import *  # noqa: F403 - the same, but for one
+from config.settings import *  # noqa: F403 - all settings but one are the same
 
 ROOT_URLCONF = "tools.bench.plain_api.urls"

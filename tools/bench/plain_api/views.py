@@ -1,4 +1,4 @@
-"""Plain views of REST framework: a token that is looked up by its digest, serializers, rows.
+"""Plain views of REST framework: a token looked up by its digest, serializers, rows.
 
 They read the rows that the service's own views read, with as few queries.
 """
@@ -29,10 +29,10 @@ class ByDigest(BaseAuthentication):
         token = request.headers.get("Authorization", "").removeprefix("Bearer ")
         digest = hashlib.sha256(token.encode()).hexdigest()
         try:
-            found = ApiToken.objects.select_related("company").get(digest=digest, revoked_at=None)
+            row = ApiToken.objects.select_related("company").get(digest=digest, revoked_at=None)
         except ApiToken.DoesNotExist as error:
             raise AuthenticationFailed from error
-        return found.company, found
+        return row.company, row
 
 
 class Plain(generics.GenericAPIView[Any]):
@@ -114,10 +114,10 @@ class ListedTicket(serializers.ModelSerializer[Ticket]):
         ]
 
     def get_shipment(self, ticket: Ticket) -> dict[str, Any] | None:
-        found = self.context["shipments"].get(ticket.shipment_id)
-        return found and {
-            "tracking_number": found.tracking_number,
-            "carrier": found.carrier_name,
+        shipment = self.context["shipments"].get(ticket.shipment_id)
+        return shipment and {
+            "tracking_number": shipment.tracking_number,
+            "carrier": shipment.carrier_name,
         }
 
     def get_rating(self, ticket: Ticket) -> int | None:
@@ -138,12 +138,12 @@ class OfCompany(Plain):
         mine = Ticket.objects.filter(company=self.request.user.pk).select_related("type", "rating")
         return mine.prefetch_related(*self.related).order_by("-created_at", "-pk")
 
-    def get_serializer(self, found: Any, **options: Any) -> Any:
-        tickets = found if options.get("many") else [found]
+    def get_serializer(self, instance: Any, **options: Any) -> Any:
+        tickets = instance if options.get("many") else [instance]
         mine = Shipment.objects.filter(company=self.request.user.pk)
         shipments = mine.in_bulk([one.shipment_id for one in tickets if one.shipment_id])
         context = {**self.get_serializer_context(), "shipments": shipments}
-        return self.get_serializer_class()(found, context=context, **options)
+        return self.get_serializer_class()(instance, context=context, **options)
 
 
 class TwentyAtATime(PageNumberPagination):
@@ -154,9 +154,9 @@ class Tickets(generics.ListCreateAPIView[Any], OfCompany):
     serializer_class = ListedTicket
     pagination_class = TwentyAtATime
 
-    def get_serializer(self, *found: Any, **options: Any) -> Any:
-        if found:
-            return super().get_serializer(*found, **options)
+    def get_serializer(self, *instances: Any, **options: Any) -> Any:
+        if instances:
+            return super().get_serializer(*instances, **options)
         return NewTicket(**options)
 
     def perform_create(self, serializer: serializers.BaseSerializer[Any]) -> None:

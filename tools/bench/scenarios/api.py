@@ -1,9 +1,9 @@
-"""What a request to the API costs, beside plain views of REST framework in the same web process.
+"""Cost of API requests, compared with plain views of REST framework in the same web process.
 
 The plain views look the token up by its digest and insert one row, or read the rows that the
-service's own views read, through the same front door, middleware and database. Batches of both
-are asked for in turns. Processor time is that of the web process and of PostgreSQL. Judged: opening
-a ticket at most 3 times as much as the plain insert, reading at most 1.5 times.
+service's own views read, through the same server, middleware and database. Batches of both are
+requested in turns. CPU time is that of the web process and of PostgreSQL. Judged: opening a ticket
+costs at most 3 times as much as the plain insert, reading at most 1.5 times.
 """
 
 import argparse
@@ -27,7 +27,7 @@ Meter = Callable[[], dict[str, float]]
 
 
 class Pair(NamedTuple):
-    """An address of the service, and the plain view beside it."""
+    """Request to the service, and the same to a plain view."""
 
     words: str
     ours: Question
@@ -64,28 +64,28 @@ def pairs(world: World) -> list[Pair]:
     ]
 
 
-def run(given: argparse.Namespace, rig: Rig) -> Outcome:
-    asked = 3 * given.rounds * given.requests + (len(given.processes) + 1) * given.storm
+def run(args: argparse.Namespace, rig: Rig) -> Outcome:
+    needed = 3 * args.rounds * args.requests + (len(args.processes) + 1) * args.storm
     say("making shipments, tickets, agents and webhooks")
-    world = make_world(shipments=asked + given.requests)
+    world = make_world(shipments=needed + args.requests)
     with Web(rig, processes=1) as web, Caller(web.port, world.token) as caller:
         say("asking in turns")
-        rows = compare(world, pairs(world), caller.ask, web.used, given.rounds, given.requests)
+        rows = compare(world, pairs(world), caller.ask, web.used, args.rounds, args.requests)
         if hear_of_tickets(world.company):
             opening = [pairs(world)[0]._replace(words="POST a ticket, with its event")]
-            rows += compare(world, opening, caller.ask, web.used, given.rounds, given.requests)
+            rows += compare(world, opening, caller.ask, web.used, args.rounds, args.requests)
     storms = []
-    for processes in given.processes:
+    for processes in args.processes:
         say(f"{CLIENTS} clients, {processes} web processes")
         with Web(rig, processes) as web:
-            storms.append({"processes": processes, **crowd(web, world, given.storm)})
+            storms.append({"processes": processes, **crowd(web, world, args.storm)})
     figures = {"pairs": rows, "clients": CLIENTS, "storms": storms, "opened": world.opened()}
     failed = [f"{row['words']}: {row['ratio']} times" for row in rows if not row["ok"]]
     return Outcome(table=table(rows, storms), figures=figures, failures=failed)
 
 
 class Web:
-    """The web line of the Procfile, with plain views beside the service's addresses."""
+    """Web process of the Procfile, with plain views next to the service's."""
 
     def __init__(self, rig: Rig, processes: int) -> None:
         self.rig = rig
@@ -115,7 +115,7 @@ class Web:
             return False
 
     def used(self) -> dict[str, float]:
-        """Seconds of the processor so far."""
+        """Return CPU seconds so far."""
         roots = {"web": self.rig.service.processes["web"].pid, "postgres": postgres()}
         return cpu.of_trees(roots)
 
@@ -123,7 +123,7 @@ class Web:
 def compare(
     world: World, pairs: list[Pair], ask: Ask, used: Meter, rounds: int, requests: int
 ) -> list[dict[str, Any]]:
-    """Each pair in turns; every number is asked for once of each address."""
+    """Measure each pair in turns; each number is requested once from each side."""
     rows, first = [], world.opened() + 1
     for pair in pairs:
         spent = {"ours": {"web": 0.0, "postgres": 0.0}, "plain": {"web": 0.0, "postgres": 0.0}}
@@ -160,18 +160,18 @@ def row(pair: Pair, spent: dict[str, dict[str, float]], requests: int) -> dict[s
 
 
 def crowd(web: Web, world: World, tickets: int) -> dict[str, Any]:
-    """Tickets a second with all clients at once, and how long each took."""
+    """Measure tickets a second with all clients at once, and their response times."""
     question = Question("POST", "/company/tickets", world.ticket)
     each = tickets // CLIENTS
     first = world.opened() + 1
     shares = [range(first + each * turn, first + each * (turn + 1)) for turn in range(CLIENTS)]
     before = web.used()
-    found = storm(web.port, world.token, question, shares)
+    result = storm(web.port, world.token, question, shares)
     after = web.used()
     return {
         "tickets": each * CLIENTS,
-        "tickets_per_s": round(each * CLIENTS / found.lasted, 1),
-        "ms": in_ms(found.seconds),
+        "tickets_per_s": round(each * CLIENTS / result.lasted, 1),
+        "ms": in_ms(result.seconds),
         "cpu_s_per_1000": {
             part: round(1000 * (after[part] - before[part]) / (each * CLIENTS), 3) for part in after
         },

@@ -1,7 +1,7 @@
-"""How long the agents' pages take with a million tickets, and what they ask of the database.
+"""Response times of the agents' pages with a million tickets, and their queries.
 
-Each page is asked for in this process, through Django's test client: the time is the service's
-own, without the network. Queries are counted in another call than those that are timed.
+Each page is requested in this process, through Django's test client: the time is the service's
+own, without the network. Queries are counted in a separate, untimed call.
 """
 
 import argparse
@@ -38,7 +38,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", default="", help="pages whose name has this in it")
 
 
-class Asked(NamedTuple):
+class PageTimes(NamedTuple):
     page: str
     seconds: list[float]
     queries: int
@@ -56,51 +56,49 @@ class Asked(NamedTuple):
         }
 
 
-def run(given: argparse.Namespace, rig: Rig) -> Outcome:
+def run(args: argparse.Namespace, rig: Rig) -> Outcome:
     free = shutil.disk_usage(rig.folder).free
-    if free < given.tickets * tickets.BYTES_OF_TICKET + SPARE_BYTES:
-        raise UsageError(
-            f"{given.tickets} tickets need more room than {rig.folder} has; set TMPDIR"
-        )
+    if free < args.tickets * tickets.BYTES_OF_TICKET + SPARE_BYTES:
+        raise UsageError(f"{args.tickets} tickets need more room than {rig.folder} has; set TMPDIR")
     with connection.cursor() as cursor:
         cursor.execute("SET statement_timeout = 0")
-    say(f"making {given.tickets} tickets")
-    tickets.fill(given.tickets, given.open, given.agents, given.companies)
-    asked, troubles = [], []
+    say(f"making {args.tickets} tickets")
+    tickets.fill(args.tickets, args.open, args.agents, args.companies)
+    timings, troubles = [], []
     memory.settle()
     with override_settings(ALLOWED_HOSTS=["testserver"]):
-        for page in desk_pages.pages(given.tickets):
-            if given.only not in page.name:
+        for page in desk_pages.pages(args.tickets):
+            if args.only not in page.name:
                 continue
             try:
-                asked.append(ask(page, given.times, explain=given.explain))
+                timings.append(ask(page, args.times, explain=args.explain))
             except UsageError as trouble:
                 troubles.append(str(trouble))
     return Outcome(
-        table=table(asked),
-        figures=figures(given, asked),
+        table=table(timings),
+        figures=figures(args, timings),
         troubles=troubles,
-        notes=[each for one in asked for each in one.plans],
+        notes=[each for one in timings for each in one.plans],
     )
 
 
-def ask(page: desk_pages.Page, times: int, *, explain: bool) -> Asked:
-    """Raises Trouble when the page does not open."""
+def ask(page: desk_pages.Page, times: int, *, explain: bool) -> PageTimes:
+    """Request a page and measure it. Raises UsageError if it does not open."""
     client = Client()
     client.force_login(page.user)
     seconds, size = [], 0
     for turn in range(-UNTIMED, times):
-        if page.counted:
+        if page.uncached:
             cache.clear()
         started = time.perf_counter()
         answer = client.get(page.address)
         size = len(answer.getvalue())
         if turn >= 0:
             seconds.append(time.perf_counter() - started)
-        # 302: the one ticket that a search names.
+        # A search with a single result redirects to its ticket.
         if answer.status_code not in (200, 302):
             raise UsageError(f"{page.name}: {page.address} answers {answer.status_code}")
-    # A count that is kept for some seconds may expire before one call, not before both.
+    # A count that is cached for seconds may expire before one call, but not before both.
     queries = min((captured(client, page) for _ in range(2)), key=len)
     plans = []
     for query in queries if explain else ():
@@ -108,23 +106,23 @@ def ask(page: desk_pages.Page, times: int, *, explain: bool) -> Asked:
         if sql.lstrip(" (").startswith(("SELECT", "WITH")) and "_ticket" in sql:
             plans.append(f"{page.name}: {sql[:1500]}\n{plan(sql.replace('%', '%%'), {})}")
     spent = sum(float(query["time"]) for query in queries)
-    return Asked(page.name, seconds, len(queries), round(1000 * spent, 1), size, plans)
+    return PageTimes(page.name, seconds, len(queries), round(1000 * spent, 1), size, plans)
 
 
 def captured(client: Client, page: desk_pages.Page) -> list[dict[str, str]]:
     """Return the queries of one call."""
-    if page.counted:
+    if page.uncached:
         cache.clear()
     with CaptureQueriesContext(connection) as context:
         client.get(page.address).getvalue()
     return context.captured_queries
 
 
-def table(asked: list[Asked]) -> Table:
+def table(timings: list[PageTimes]) -> Table:
     lines: list[tuple[object, ...]] = [
         ("page", "p50 ms", "p95 ms", "of it database ms", "queries", "kilobytes")
     ]
-    for one in asked:
+    for one in timings:
         row = one.row()
         ms = row["ms"]
         lines.append(
@@ -133,12 +131,12 @@ def table(asked: list[Asked]) -> Table:
     return lines
 
 
-def figures(given: argparse.Namespace, asked: list[Asked]) -> dict[str, Any]:
-    rows = [one.row() for one in asked]
+def figures(args: argparse.Namespace, timings: list[PageTimes]) -> dict[str, Any]:
+    rows = [one.row() for one in timings]
     return {
-        "tickets": given.tickets,
-        "open": given.open,
-        "agents": given.agents,
+        "tickets": args.tickets,
+        "open": args.open,
+        "agents": args.agents,
         "worst_p95_ms": max((row["ms"]["p95"] for row in rows), default=0),
         "pages": rows,
     }

@@ -1,9 +1,9 @@
-"""How fast a backlog is delivered to one fast receiver, beside two peers on the same servers.
+"""Throughput of a backlog to one fast receiver, compared with two peers on the same servers.
 
 Our deliveries appear in one commit while the worker of the Procfile is up. A peer's wait in
-the broker, where its own design keeps them, until its worker starts; it has fewer, as it needs
-longer. Deliveries a second count from the first request that arrives to the last. Last comes
-what libcurl alone does here, which tells how fast the machine is.
+the broker, as its own design requires, until its worker starts; it has fewer, as it is slower.
+Deliveries a second count from the first request that arrives to the last. The last row is
+libcurl alone, as a measure of the machine's speed.
 """
 
 import argparse
@@ -36,20 +36,20 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--peer-size", type=int, default=1_000, help="deliveries of each peer")
 
 
-def run(given: argparse.Namespace, rig: Rig) -> Outcome:
-    if any(PEERS[name].python == venv.PYTHON for name in given.peers):
+def run(args: argparse.Namespace, rig: Rig) -> Outcome:
+    if any(PEERS[name].python == venv.PYTHON for name in args.peers):
         venv.install()
     with Receiver(rig.folder) as receiver:
         rig.start()
-        ours = [backlog(rig, receiver, size) for size in sorted({given.size, *given.also})]
-        if given.peers:
+        ours = [backlog(rig, receiver, size) for size in sorted({args.size, *args.also})]
+        if args.peers:
             rig.stop()
-        alone = bare.measure(receiver.url("in"), given.size)
+        alone = bare.measure(receiver.url("in"), args.size)
         theirs = {
-            name: running.drain(name, PEERS[name], rig, receiver, given.peer_size)
-            for name in given.peers
+            name: running.drain(name, PEERS[name], rig, receiver, args.peer_size)
+            for name in args.peers
         }
-    main = next(each for each in ours if each.size == given.size)
+    main = next(each for each in ours if each.size == args.size)
     return Outcome(
         table=table(ours, theirs, alone),
         figures={**figures(main, ours, theirs), "libcurl_alone": alone},
@@ -81,7 +81,7 @@ def table(ours: list[Drained], theirs: dict[str, PeerDrained], alone: dict[str, 
 
 
 def figures(main: Drained, ours: list[Drained], theirs: dict[str, PeerDrained]) -> dict[str, Any]:
-    """The figures of the main size in short, then everything."""
+    """Return a summary of the main size, then all figures."""
     rates = {name: peer.deliveries_per_s for name, peer in theirs.items()}
     ratios = {name: round(main.deliveries_per_s / rate, 1) for name, rate in rates.items()}
     return {

@@ -1,10 +1,10 @@
-"""A long time in which everything goes wrong, and how long events take from commit to receiver.
+"""Latency from commit to receiver during an hour in which everything goes wrong.
 
 A healthy company gets events at a rate, one commit each. Bad neighbours of all kinds come and stay,
-a worker is killed, all are restarted one by one as a deploy does, a transaction stays open,
-checkpoints and autovacuum come by. Judged, minute by minute: p99.9 is at most 100 ms, without what
-was under way from a kill until the lease of the killed is over and a heartbeat has seen it; nothing
-is lost, nothing is repeated but behind a kill, and rate and memory stay level.
+a worker is killed, all are restarted one by one as in a deploy, a transaction stays open,
+checkpoints and autovacuum run. Judged, minute by minute: p99.9 is at most 100 ms, except for events
+in flight between a kill and the heartbeat that notices the expired lease; nothing is lost, nothing
+is repeated except after a kill, and rate and memory stay level.
 """
 
 import argparse
@@ -38,12 +38,12 @@ from tools.bench.troubles import (
 )
 
 LONGEST_MS = 100.0
-# The part by which rate and memory may be off.
+# Relative tolerance of rate and memory.
 LEVEL = 0.1
-# Soon after the lease of a killed worker is over, what it had sent and not recorded is sent again.
+# Requests that a killed worker had not recorded are repeated soon after its lease has expired.
 REPEATS_WITHIN_SECONDS = 10.0
-# Times of the troubles, as shares of the whole. Workers that are restarted late would hide that
-# their memory grows.
+# Times of the troubles, as shares of the whole. A late restart of the workers would hide growth of
+# their memory.
 COME, KILL, DEPLOY, OPEN, CLOSE = 0.1, 0.2, 0.35, 0.45, 0.7
 CHECKPOINTS = (0.25, 0.5, 0.85)
 
@@ -64,18 +64,18 @@ def add_load_options(parser: argparse.ArgumentParser, rate: float, batch: int) -
     parser.add_argument("--every", type=float, default=60, help="seconds that a minute has")
 
 
-def asked(given: argparse.Namespace, total_minutes: float) -> Load:
+def requested_load(args: argparse.Namespace, total_minutes: float) -> Load:
     seconds = 60 * total_minutes
-    return Load(given.rate, seconds, given.publishers, given.warm_up, given.batch)
+    return Load(args.rate, seconds, args.publishers, args.warm_up, args.batch)
 
 
 @dataclass(frozen=True)
 class Hour:
-    """What was measured, and its verdict."""
+    """Measurement and its verdict."""
 
     minutes: Sequence[Minute]
     marks: Sequence[Mark]
-    # Arrivals of events that had come before, in seconds from the start.
+    # Repeated arrivals, in seconds from the start.
     repeats: Sequence[float]
     books: Books
 
@@ -97,7 +97,7 @@ class Hour:
         )
 
     def grown(self) -> list[str]:
-        """Name those whose memory is not level."""
+        """Report processes whose memory has grown."""
         return [
             f"memory of {words} went from {before:.0f} to {after:.0f} MB"
             for words, (before, after) in self.memory().items()
@@ -105,7 +105,7 @@ class Hour:
         ]
 
     def memory(self) -> dict[str, tuple[float, float]]:
-        """Megabytes in the first tenth of the time with neighbours, and in the last."""
+        """Return the megabytes in the first tenth of the time with neighbours, and in the last."""
         count = len(self.minutes)
         tenth = max(1, count // 10)
         early = min(count - 1, round(COME * count) + 1)
@@ -131,7 +131,7 @@ class Hour:
 
 
 def broken(minute: Minute) -> list[str]:
-    """Name the goals that a minute breaks."""
+    """Report the goals that a minute misses."""
     p999 = minutes.ms(minute.healthy, 99.9)
     words = []
     if p999 is None or p999 > LONGEST_MS:
@@ -145,24 +145,24 @@ def broken(minute: Minute) -> list[str]:
     return words
 
 
-def run(given: argparse.Namespace, rig: Rig) -> Outcome:
+def run(args: argparse.Namespace, rig: Rig) -> Outcome:
     notes: list[str] = []
     with ExitStack() as stack:
-        server = stack.enter_context(name_server(NAMELESS in given.only, rig.folder, notes))
+        server = stack.enter_context(name_server(NAMELESS in args.only, rig.folder, notes))
         receiver = stack.enter_context(Receiver(rig.folder, brief=True))
         receivers = stack.enter_context(BadReceivers(rig))
         all_of_them = stack.enter_context(crew(rig, server.through if server else ()))
-        kinds = [name for name in given.only if server or name != NAMELESS]
-        crowd = [Neighbours(receivers, KINDS[name].scaled(given.scale)) for name in kinds]
-        webhooks = load.webhooks([receiver.url(f"{each}") for each in range(given.webhooks)])
-        long = Long(rig, receiver, webhooks, asked(given, given.minutes), given.every)
+        kinds = [name for name in args.only if server or name != NAMELESS]
+        crowd = [Neighbours(receivers, KINDS[name].scaled(args.scale)) for name in kinds]
+        webhooks = load.webhooks([receiver.url(f"{each}") for each in range(args.webhooks)])
+        long = Long(rig, receiver, webhooks, requested_load(args, args.minutes), args.every)
         readings = Readings(all_of_them)
-        say(f"{given.rate:g} events a second for {given.minutes:g} minutes")
+        say(f"{args.rate:g} events a second for {args.minutes:g} minutes")
         meanwhile = [
             Troubles(steps, readings)
             for steps in (
-                for_crew(given.minutes, readings, all_of_them),
-                for_database(given.minutes, readings),
+                for_crew(args.minutes, readings, all_of_them),
+                for_database(args.minutes, readings),
                 for_crowd(long, readings, Crowd(receivers, crowd)),
             )
         ]
@@ -171,10 +171,10 @@ def run(given: argparse.Namespace, rig: Rig) -> Outcome:
         voided = [word for each in crowd for word in each.troubles()]
         voided += [word for each in meanwhile for word in each.troubles]
     repeats = [at - long.watch.start for at in long.watch.repeats]
-    hour = Hour(long.done, sorted(readings.marks), repeats, books)
+    hour = Hour(long.finished, sorted(readings.marks), repeats, books)
     return Outcome(
         table=minutes.table(hour.minutes),
-        figures={"events_per_s": given.rate, "receiver_share": long.share, **hour.figures()},
+        figures={"events_per_s": args.rate, "receiver_share": long.share, **hour.figures()},
         troubles=[*books.troubles(), *voided],
         failures=hour.broken(),
         notes=notes,
@@ -196,7 +196,7 @@ def for_database(total: float, readings: Readings) -> list[Step]:
 
 
 def for_crowd(long: Long, readings: Readings, crowd: Crowd) -> list[Step]:
-    """Have them come, and top them up every minute."""
+    """Let the neighbours come, and top up their deliveries every minute."""
     seconds = long.load.seconds
 
     def come() -> None:

@@ -1,4 +1,4 @@
-"""What the service costs while nothing happens: memory, processor time, transactions.
+"""Cost of the idle service: memory, processor time, transactions.
 
 Web and worker of the Procfile after some requests and deliveries, so that what they use is loaded.
 Memory is the proportional set size of the process trees of the two. Processor time is that of all
@@ -30,13 +30,13 @@ DELIVERIES = 1_000
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seconds", type=float, default=60, help="that are measured")
-    # A loop that the deliveries needed ends after a minute (deliveries.engine.signs).
+    # Loops started for the deliveries end after a minute (deliveries.engine.signs).
     parser.add_argument("--settle", type=float, default=75, help="seconds of rest before them")
 
 
 @dataclass(frozen=True)
 class Idle:
-    """`percent` is of one core, by process tree."""
+    """Idle costs. `percent` is of one core, by process tree."""
 
     memory: dict[str, Memory]
     percent: dict[str, float]
@@ -69,7 +69,7 @@ class Idle:
         }
 
 
-def run(given: argparse.Namespace, rig: Rig) -> Outcome:
+def run(args: argparse.Namespace, rig: Rig) -> Outcome:
     port = free_port()
     rig.service.environment["PORT"] = str(port)
     with Receiver(rig.folder) as receiver:
@@ -80,15 +80,15 @@ def run(given: argparse.Namespace, rig: Rig) -> Outcome:
         for _ in range(REQUESTS):
             answers(port)
         draining.drain(rig, receiver, load.webhooks([receiver.url("in")]), DELIVERIES)
-        say(f"letting it rest for {given.settle:g} seconds, then measuring for {given.seconds:g}")
-        time.sleep(given.settle)
-        idle = measure(rig, given.seconds)
+        say(f"letting it rest for {args.settle:g} seconds, then measuring for {args.seconds:g}")
+        time.sleep(args.settle)
+        idle = measure(rig, args.seconds)
         rig.service.stop("web")
     return Outcome(table=table(idle), figures=idle.row(), failures=idle.broken())
 
 
 def answers(port: int) -> bool:
-    """Whether /readyz answers, which asks the database and the broker."""
+    """Return True if /readyz answers 200, which includes the database and the broker."""
     asking = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
     try:
         asking.request("GET", "/readyz")
@@ -109,7 +109,7 @@ def measure(rig: Rig, seconds: float) -> Idle:
     return Idle(
         memory={kind: memory.of_tree(root) for kind, root in roots.items()},
         percent={name: round(100 * each / clock, 2) for name, each in used.items()},
-        # The second question is one of them.
+        # The second query is itself a transaction.
         transactions_per_s=round((after - before - 1) / clock, 2),
     )
 
@@ -123,11 +123,11 @@ def transactions() -> int:
 def table(idle: Idle) -> Table:
     lines: list[tuple[object, ...]] = [("", "PSS MB", *PARTS, "by process", "% of a core", "")]
     for kind, percent in idle.percent.items():
-        found = idle.memory.get(kind)
+        usage = idle.memory.get(kind)
         cells: list[object] = [""] * (2 + len(PARTS))
-        if found:
-            parts = [found.parts.get(part, 0) for part in PARTS]
-            cells = [found.pss_mb, *parts, " + ".join(f"{each:.0f}" for each in found.each)]
+        if usage:
+            parts = [usage.parts.get(part, 0) for part in PARTS]
+            cells = [usage.pss_mb, *parts, " + ".join(f"{each:.0f}" for each in usage.each)]
         lines.append((kind, *cells, percent, ""))
     blank = [""] * (1 + len(PARTS))
     lines.append(("all", idle.pss_mb, *blank, idle.all_percent, verdict(not idle.broken())))

@@ -1,4 +1,4 @@
-"""What webhooks cost that have something waiting and nothing due, at several numbers of them.
+"""Cost of webhooks with waiting deliveries of which none is due, at several numbers of them.
 
 Each has one delivery that is due in an hour. Fresh events are published for the oldest webhook, one
 in the middle and the newest; time counts from the commit to the receiver. `oldest_due` is what the
@@ -28,7 +28,7 @@ from webhooks.models import Webhook
 
 FRESH_SECONDS = 1.0
 OLDEST_DUE_MS = 5.0
-# After so many events of a webhook that did not come, no more of them are published.
+# After this many lost events of a webhook, no more of them are published.
 HOPELESS = 2
 QUESTIONS_SECONDS = 10.0
 
@@ -46,7 +46,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class Size:
-    """`fresh` is seconds by webhook, infinite for an event that did not come in time."""
+    """Result at one number of webhooks. `fresh` is seconds by webhook, infinite if late."""
 
     webhooks: int
     fresh: dict[str, list[float]]
@@ -79,21 +79,21 @@ class Size:
 
 
 def finite_ms(seconds: list[float]) -> dict[str, Any]:
-    """Milliseconds; None where the percentile is infinite. And how many are not, of how many."""
+    """Return percentiles in ms, None if infinite, and counts of finite values and of all."""
     times = {f"p{each}": percentile(seconds, each) for each in (50, 99)}
     ms = {name: None if t == math.inf else round(1000 * t, 2) for name, t in times.items()}
     return {**ms, "came": sum(each < math.inf for each in seconds), "asked": len(seconds)}
 
 
-def run(given: argparse.Namespace, rig: Rig) -> Outcome:
+def run(args: argparse.Namespace, rig: Rig) -> Outcome:
     ids: list[int] = []
     sizes: list[Size] = []
     with Receiver(rig.folder) as receiver:
-        for webhooks in sorted(given.webhooks):
+        for webhooks in sorted(args.webhooks):
             say(f"making {webhooks - len(ids)} webhooks with a delivery that waits")
             ids += waiting_webhooks.make(webhooks - len(ids))
             rig.start()
-            sizes.append(measure(given, rig, receiver, ids))
+            sizes.append(measure(args, rig, receiver, ids))
             rig.stop()
     return Outcome(
         table=table(sizes),
@@ -105,18 +105,18 @@ def run(given: argparse.Namespace, rig: Rig) -> Outcome:
     )
 
 
-def measure(given: argparse.Namespace, rig: Rig, receiver: Receiver, ids: list[int]) -> Size:
+def measure(args: argparse.Namespace, rig: Rig, receiver: Receiver, ids: list[int]) -> Size:
     say(f"{len(ids)} webhooks: nothing is due")
-    time.sleep(given.settle)
+    time.sleep(args.settle)
     meter = rig.meter()
-    time.sleep(given.idle)
+    time.sleep(args.idle)
     used, seconds = meter.read()
     say(f"{len(ids)} webhooks: oldest_due")
-    questions = asked(given.questions)
+    questions = time_queries(args.questions)
     chosen = {"oldest": ids[0], "middle": ids[len(ids) // 2], "newest": ids[-1]}
-    fresh = FreshEvents(receiver, chosen, given.patience)
-    for number in range(given.rounds):
-        say(f"{len(ids)} webhooks: fresh events {number + 1} of {given.rounds}")
+    fresh = FreshEvents(receiver, chosen, args.patience)
+    for number in range(args.rounds):
+        say(f"{len(ids)} webhooks: fresh events {number + 1} of {args.rounds}")
         fresh.publish()
     return Size(
         webhooks=len(ids),
@@ -128,7 +128,7 @@ def measure(given: argparse.Namespace, rig: Rig, receiver: Receiver, ids: list[i
 
 
 class FreshEvents:
-    """Events of some webhooks, one of each at a time."""
+    """Publisher of single events for some webhooks."""
 
     def __init__(self, receiver: Receiver, chosen: dict[str, int], patience: float) -> None:
         self.receiver = receiver
@@ -141,7 +141,7 @@ class FreshEvents:
         self.seconds: dict[str, list[float]] = {name: [] for name in chosen}
 
     def publish(self) -> None:
-        """One of each webhook, in a commit of its own; wait for them."""
+        """Publish an event for each webhook, one per commit, and wait for them."""
         self.receiver.clear()
         commits = {}
         for name, webhook in self.webhooks.items():
@@ -167,10 +167,10 @@ class FreshEvents:
         return self.before + published - self.there()
 
 
-def asked(times: int) -> list[float]:
-    """Seconds of each `oldest_due`, as often as it is answered in QUESTIONS_SECONDS at most.
+def time_queries(times: int) -> list[float]:
+    """Time `oldest_due` up to `times` times, within QUESTIONS_SECONDS; return the seconds.
 
-    Infinite where PostgreSQL broke it off, after the seconds that a statement may take.
+    A query that ran into PostgreSQL's statement timeout counts as infinite.
     """
     seconds: list[float] = []
     first = time.monotonic()

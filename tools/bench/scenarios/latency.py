@@ -1,4 +1,4 @@
-"""What receivers that take their time cost, and whether small ones are spared.
+"""Cost of slow receivers, and whether small ones are spared.
 
 First a backlog to receivers that answer after so many milliseconds, for one webhook and for many,
 each on a host of its own. Then a backlog to a server of a few workers, each busy with a request for
@@ -17,7 +17,7 @@ from tools.bench.receiver import EVERYWHERE, Receiver
 from tools.bench.rig import Rig
 from tools.bench.small_receivers import Spared
 
-# Of the rate of many webhooks that answer at once.
+# Required share of the rate of many webhooks that answer at once.
 SHARE_OF_RATE = 2 / 3
 # Deliveries a second for one webhook, by its milliseconds.
 ONE_WEBHOOK = {50: 5_000, 200: 2_000}
@@ -37,20 +37,20 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--small-waiting", type=int, default=20_000, help="for a small server")
 
 
-def run(given: argparse.Namespace, rig: Rig) -> Outcome:
+def run(args: argparse.Namespace, rig: Rig) -> Outcome:
     paces: list[Pace] = []
     with Receiver(rig.folder, listen=EVERYWHERE) as receiver:
         rig.start()
-        for webhooks in given.webhooks:
-            for ms in given.ms:
+        for webhooks in args.webhooks:
+            for ms in args.ms:
                 say(f"{webhooks} webhooks, answers after {ms} ms")
-                paces.append(measure(rig, receiver, webhooks, ms, given.waiting, given.seconds))
+                paces.append(measure(rig, receiver, webhooks, ms, args.waiting, args.seconds))
         spared = []
-        for workers in given.workers:
-            say(f"a server of {workers} workers, {given.busy_ms} ms each")
+        for workers in args.workers:
+            say(f"a server of {workers} workers, {args.busy_ms} ms each")
             spared.append(
                 small_receivers.measure(
-                    receiver, workers, given.busy_ms / 1000, given.small_waiting, given.seconds
+                    receiver, workers, args.busy_ms / 1000, args.small_waiting, args.seconds
                 )
             )
     promises = [promise(pace, paces) for pace in paces]
@@ -70,7 +70,7 @@ def run(given: argparse.Namespace, rig: Rig) -> Outcome:
 
 
 def promise(pace: Pace, paces: list[Pace]) -> float:
-    """Deliveries a second that it must reach; 0 where nothing is promised."""
+    """Return the required deliveries a second; 0 if nothing is promised."""
     if pace.webhooks == 1:
         return ONE_WEBHOOK.get(pace.ms, 0)
     at_once = [each for each in paces if each.ms == 0 and each.webhooks == pace.webhooks]

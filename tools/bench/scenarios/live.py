@@ -1,4 +1,4 @@
-"""How long it takes from a commit to the receiver while events keep coming, one commit each.
+"""Latency from commit to receiver under a steady load of one event per commit.
 
 An open loop: latency counts from the time an event was due on a fixed schedule, so a service that
 falls behind cannot hide it. The worker of the Procfile, publishers in processes of their own.
@@ -21,21 +21,21 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--webhooks", type=int, default=10, help="that take turns")
 
 
-def run(given: argparse.Namespace, rig: Rig) -> Outcome:
+def run(args: argparse.Namespace, rig: Rig) -> Outcome:
     with Receiver(rig.folder) as receiver:
-        webhooks = load.webhooks([receiver.url(f"{each}") for each in range(given.webhooks)])
+        webhooks = load.webhooks([receiver.url(f"{each}") for each in range(args.webhooks)])
         rig.start()
-        done = steady.run(rig, receiver, webhooks, steady.asked(given, given.rate))
+        result = steady.run(rig, receiver, webhooks, steady.requested_load(args, args.rate))
     return Outcome(
-        table=table(done),
-        figures=figures(given.rate, done),
-        troubles=done.books.troubles(),
-        notes=steady.lateness(done),
+        table=table(result),
+        figures=figures(args.rate, result),
+        troubles=result.books.troubles(),
+        notes=steady.lateness(result),
     )
 
 
-def table(done: Steady) -> Table:
-    due, commit = in_ms(done.from_due), in_ms(done.from_commit)
+def table(result: Steady) -> Table:
+    due, commit = in_ms(result.from_due), in_ms(result.from_commit)
     return [
         ("milliseconds to the receiver", *due),
         ("from the scheduled time", *due.values()),
@@ -43,13 +43,13 @@ def table(done: Steady) -> Table:
     ]
 
 
-def figures(rate: float, done: Steady) -> dict[str, Any]:
+def figures(rate: float, result: Steady) -> dict[str, Any]:
     return {
         "events_per_s": rate,
-        "from_schedule_ms": in_ms(done.from_due),
-        "from_commit_ms": in_ms(done.from_commit),
-        "latest_commit_ms": round(1000 * done.late, 1),
-        "cpu_s_per_1000": done.cpu_s_per_1000,
-        "receiver_share": done.receiver_share,
-        **done.books.rows(),
+        "from_schedule_ms": in_ms(result.from_due),
+        "from_commit_ms": in_ms(result.from_commit),
+        "latest_commit_ms": round(1000 * result.late, 1),
+        "cpu_s_per_1000": result.cpu_s_per_1000,
+        "receiver_share": result.receiver_share,
+        **result.books.rows(),
     }

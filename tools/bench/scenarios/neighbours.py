@@ -1,4 +1,4 @@
-"""What bad neighbours do to a healthy company's deliveries.
+"""Effect of bad neighbours on a healthy company's deliveries.
 
 The company gets events at a steady rate, alone at first, then beside each kind of neighbour, whose
 deliveries appear all at once just before. Time counts from the commit to the receiver. Judged: with
@@ -27,7 +27,7 @@ from tools.bench.steady import Load
 ALL = "all"
 TIMES_AS_LONG, LONGEST_MS = 3.0, 100.0
 HEALTHY_NAMES = 12
-# What a worker has learnt of a name should be old when the neighbours come.
+# DNS entries that a worker has cached should have expired when the neighbours come.
 NAMES_ARE_OLD_AFTER_SECONDS = 32.0
 
 
@@ -43,8 +43,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 @dataclass(frozen=True)
-class Beside:
-    """The healthy company beside a kind of neighbour, and what it had alone at the same rate."""
+class NeighbourResult:
+    """Latency of the healthy company with neighbours of one kind, and alone at the same rate."""
 
     name: str
     words: str
@@ -72,7 +72,7 @@ class Beside:
 
 
 class Comparison:
-    """A healthy company, what it has alone, and what it has beside neighbours."""
+    """Comparison of a healthy company's latency alone and with neighbours."""
 
     def __init__(self, rig: Rig, company: HealthyCompany) -> None:
         self.rig = rig
@@ -83,8 +83,8 @@ class Comparison:
         self.alone = company.measure()
         company.settle()
 
-    def beside(self, name: str, kinds: Sequence[Kind]) -> Beside:
-        """Measure again with neighbours of these kinds, who are gone afterwards."""
+    def beside(self, name: str, kinds: Sequence[Kind]) -> NeighbourResult:
+        """Measure again with neighbours of these kinds, and remove them afterwards."""
         with BadReceivers(self.rig) as receivers:
             crowd = [Neighbours(receivers, kind) for kind in kinds]
 
@@ -96,39 +96,40 @@ class Comparison:
 
             words = kinds[0].words if len(kinds) == 1 else "all of them at once"
             say(f"a healthy company beside: {words}")
-            done = self.company.measure(come)
+            measurement = self.company.measure(come)
             draining.retire([webhook for each in crowd for webhook in each.webhooks])
-            until(lambda: not receivers.receiver.held(), "requests to neighbours did not end")
+            until(lambda: not receivers.receiver.pending(), "requests to neighbours did not end")
             self.troubles += [word for each in crowd for word in each.troubles()]
         self.company.settle()
-        found = Beside(name, words, self.alone, done)
-        say(f"p99 {in_time(done.ms(99))} ms, at most {found.at_most_ms}: {verdict(found.holds)}")
-        return found
+        result = NeighbourResult(name, words, self.alone, measurement)
+        p99 = in_time(measurement.ms(99))
+        say(f"p99 {p99} ms, at most {result.at_most_ms}: {verdict(result.holds)}")
+        return result
 
     def close(self) -> list[str]:
-        """Balance the books; what troubles them."""
+        """Balance the books; return their troubles."""
         return [*self.troubles, *self.company.books().troubles()]
 
 
-def run(given: argparse.Namespace, rig: Rig) -> Outcome:
-    kinds = {name: kind.scaled(given.scale) for name, kind in KINDS.items()}
+def run(args: argparse.Namespace, rig: Rig) -> Outcome:
+    kinds = {name: kind.scaled(args.scale) for name, kind in KINDS.items()}
     notes: list[str] = []
-    wanted = bool({NAMELESS, ALL} & set(given.only))
-    with name_server(wanted, rig.folder, notes) as server, Receiver(rig.folder) as receiver:
+    needs_names = bool({NAMELESS, ALL} & set(args.only))
+    with name_server(needs_names, rig.folder, notes) as server, Receiver(rig.folder) as receiver:
         rig.start(worker_through=server.through if server else ())
-        found, troubles = [], []
-        if server and NAMELESS in given.only:
-            # Before all of them at once, whose look-ups go on for a while after they are gone.
-            found, troubles = beside_dead_names(given, rig, server, kinds[NAMELESS])
-        others, more = beside_each(given, rig, receiver, kinds, bool(server))
-        found, troubles = [*found, *others], [*troubles, *more]
+        results, troubles = [], []
+        if server and NAMELESS in args.only:
+            # Run before all kinds at once, whose lookups continue for a while after their end.
+            results, troubles = beside_dead_names(args, rig, server, kinds[NAMELESS])
+        others, more = beside_each(args, rig, receiver, kinds, bool(server))
+        results, troubles = [*results, *others], [*troubles, *more]
     return Outcome(
-        table=table(found),
-        figures={"rows": [each.row() for each in found]},
+        table=table(results),
+        figures={"rows": [each.row() for each in results]},
         troubles=troubles,
         failures=[
             f"p99 beside {each.name}, at most {each.at_most_ms} ms"
-            for each in found
+            for each in results
             if not each.holds
         ],
         notes=notes,
@@ -136,43 +137,43 @@ def run(given: argparse.Namespace, rig: Rig) -> Outcome:
 
 
 def beside_each(
-    given: argparse.Namespace,
+    args: argparse.Namespace,
     rig: Rig,
     receiver: Receiver,
     kinds: dict[str, Kind],
     with_names: bool,
-) -> tuple[list[Beside], list[str]]:
-    """All but dead names, which are measured by themselves; with what troubles the books."""
+) -> tuple[list[NeighbourResult], list[str]]:
+    """Measure all kinds but dead names; return results and troubles of the books."""
     groups = {name: [kind] for name, kind in kinds.items() if name != NAMELESS}
     groups[ALL] = [kind for name, kind in kinds.items() if with_names or name != NAMELESS]
-    chosen = {name: group for name, group in groups.items() if name in given.only}
+    chosen = {name: group for name, group in groups.items() if name in args.only}
     if not chosen:
         return [], []
-    asked = Load(given.rate, given.seconds, publishers=1, warm_up=given.warm_up)
-    comparison = Comparison(rig, HealthyCompany(rig, receiver, [receiver.url("in")], asked))
-    found = [comparison.beside(name, group) for name, group in chosen.items()]
-    return found, comparison.close()
+    load = Load(args.rate, args.seconds, publishers=1, warm_up=args.warm_up)
+    comparison = Comparison(rig, HealthyCompany(rig, receiver, [receiver.url("in")], load))
+    results = [comparison.beside(name, group) for name, group in chosen.items()]
+    return results, comparison.close()
 
 
 def beside_dead_names(
-    given: argparse.Namespace, rig: Rig, server: NameServer, kind: Kind
-) -> tuple[list[Beside], list[str]]:
-    """The healthy receivers have names too, which have to be looked up again from time to time."""
-    asked = Load(given.names_rate, given.seconds, publishers=1, warm_up=given.warm_up)
+    args: argparse.Namespace, rig: Rig, server: NameServer, kind: Kind
+) -> tuple[list[NeighbourResult], list[str]]:
+    """Measure dead names, with healthy receivers whose names need a lookup from time to time."""
+    load = Load(args.names_rate, args.seconds, publishers=1, warm_up=args.warm_up)
     with Receiver(rig.folder, listen=f"{server.address}:{names.PORT}") as receiver:
         urls = [receiver.url("in", names.living(each)) for each in range(HEALTHY_NAMES)]
-        comparison = Comparison(rig, HealthyCompany(rig, receiver, urls, asked))
+        comparison = Comparison(rig, HealthyCompany(rig, receiver, urls, load))
         say("waiting until what the worker has learnt of the names is old")
         time.sleep(max(0.0, comparison.began + NAMES_ARE_OLD_AFTER_SECONDS - time.monotonic()))
-        found = comparison.beside(NAMELESS, [kind])
-        return [found], comparison.close()
+        result = comparison.beside(NAMELESS, [kind])
+        return [result], comparison.close()
 
 
-def table(found: Sequence[Beside]) -> Table:
+def table(results: Sequence[NeighbourResult]) -> Table:
     lines: list[tuple[object, ...]] = [
         ("healthy company beside", "alone p99 ms", "p50 ms", "p99 ms", "at most", "arrived", "")
     ]
-    for each in found:
+    for each in results:
         due = len(each.beside.seconds)
         lines.append(
             (

@@ -1,4 +1,4 @@
-"""The price of a transaction that stays open while events keep coming.
+"""Cost of a transaction that stays open under a steady load.
 
 Part of the time is quiet; then a transaction is open as long, with a number and a snapshot of its
 own, so that nothing which ends meanwhile can be cleared away. Judged by the medians of their
@@ -20,11 +20,11 @@ from tools.bench.progress import say
 from tools.bench.readings import Readings
 from tools.bench.receiver import Receiver
 from tools.bench.rig import Rig
-from tools.bench.scenarios.hour import add_load_options, asked
+from tools.bench.scenarios.hour import add_load_options, requested_load
 from tools.bench.troubles import OpenTransaction, Troubles
 
 WITHIN = 0.1
-# Figures that are compared, and whether they are judged; more is worse, but for the rate.
+# Compared figures, and whether they are judged; higher is worse, except for the rate.
 RATE = "arrived"
 COMPARED = {
     RATE: True,
@@ -44,7 +44,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class Compared:
-    """Medians of minutes: quiet ones, and those beside the open transaction."""
+    """Medians of quiet minutes, and of those with the open transaction."""
 
     what: str
     quiet: float | None
@@ -53,7 +53,7 @@ class Compared:
 
     @property
     def ratio(self) -> float | None:
-        """Return how many times the quiet it is; None where one is not known, or nothing."""
+        """Return the ratio to quiet minutes; None if either is unknown or 0."""
         return round(self.beside / self.quiet, 3) if self.beside and self.quiet else None
 
     @property
@@ -75,14 +75,14 @@ class Compared:
         }
 
 
-def run(given: argparse.Namespace, rig: Rig) -> Outcome:
+def run(args: argparse.Namespace, rig: Rig) -> Outcome:
     with Receiver(rig.folder, brief=True) as receiver, crew(rig) as all_of_them:
-        webhooks = load.webhooks([receiver.url(f"{each}") for each in range(given.webhooks)])
-        parts = 2 * given.turns
-        long = Long(rig, receiver, webhooks, asked(given, parts * given.minutes), given.every)
+        webhooks = load.webhooks([receiver.url(f"{each}") for each in range(args.webhooks)])
+        parts = 2 * args.turns
+        long = Long(rig, receiver, webhooks, requested_load(args, parts * args.minutes), args.every)
         readings = Readings(all_of_them)
-        say(f"{given.rate:g} events a second, {parts} parts of {given.minutes:g} minutes")
-        seconds = 60 * given.minutes
+        say(f"{args.rate:g} events a second, {parts} parts of {args.minutes:g} minutes")
+        seconds = 60 * args.minutes
         steps = [
             step
             for part in range(1, parts, 2)
@@ -90,15 +90,15 @@ def run(given: argparse.Namespace, rig: Rig) -> Outcome:
         ]
         long.measure(readings, [troubles := Troubles(steps, readings)])
         books = long.books()
-    compared = compare(long.done, given.minutes)
+    compared = compare(long.finished, args.minutes)
     missing = books.published - books.received
     return Outcome(
         table=table(compared),
         figures={
-            "events_per_s": given.rate,
-            "batch": given.batch,
+            "events_per_s": args.rate,
+            "batch": args.batch,
             "compared": [each.row() for each in compared],
-            "minutes": [each.row() for each in long.done],
+            "minutes": [each.row() for each in long.finished],
             "receiver_share": long.share,
             **books.rows(),
         },
@@ -110,11 +110,11 @@ def run(given: argparse.Namespace, rig: Rig) -> Outcome:
     )
 
 
-def compare(done: Sequence[Minute], minutes_of_part: float) -> list[Compared]:
-    """Part the minutes by turns, of which the first is quiet, and compare their medians."""
+def compare(finished: Sequence[Minute], minutes_of_part: float) -> list[Compared]:
+    """Split the minutes into alternating parts, quiet first, and compare their medians."""
     parts: tuple[list[dict[str, Any]], list[dict[str, Any]]] = ([], [])
-    for each in done:
-        # The end of a minute may be that of its part, so look just before it.
+    for each in finished:
+        # A minute may end with its part, so look just before its end.
         parts[int((each.end - 1e-6) // minutes_of_part) % 2].append(each.row())
     return [
         Compared(what, middle(parts[0], what), middle(parts[1], what), judged)
@@ -123,7 +123,7 @@ def compare(done: Sequence[Minute], minutes_of_part: float) -> list[Compared]:
 
 
 def middle(rows: Sequence[dict[str, Any]], what: str) -> float | None:
-    """Return the median; None where a minute has no such figure, as its events did not come."""
+    """Return the median; None if a minute has no figure because its events did not arrive."""
     values = [row[what] for row in rows]
     return None if None in values or not values else round(median(values), 2)
 

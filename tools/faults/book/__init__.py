@@ -1,4 +1,4 @@
-"""The catalogue of faults: what may happen, and what plays it."""
+"""Catalogue of faults, with the scenarios and tests that play them."""
 
 from tools.faults.book.fault import Fault
 from tools.faults.book.neighbours import NEIGHBOURS

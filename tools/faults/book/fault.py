@@ -1,11 +1,11 @@
-"""A fault of the catalogue."""
+"""Faults of the catalogue."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
 
 class Fault(NamedTuple):
-    """Played by scenarios of `tools/faults/run`, by tests, or by both: it is survived if all hold.
+    """Fault, played by scenarios of `tools/faults/run`, tests, or both; survived if all pass.
 
     `why_not` is the reason why one machine cannot play it; then it is not counted.
     """
@@ -21,5 +21,5 @@ class Fault(NamedTuple):
 
 
 def in_tests(file: str, *names: str) -> Iterator[str]:
-    """The tests of a file below `tests/`, as pytest names them."""
+    """Yield pytest's names of tests of a file below `tests/`."""
     return (f"tests/{file}.py::{name}" for name in names)

@@ -1,4 +1,4 @@
-"""Group A: our own processes are killed, stopped, doubled or starved."""
+"""Group A: the service's processes are killed, stopped, duplicated or starved."""
 
 from tools.faults.book.fault import Fault, in_tests
 

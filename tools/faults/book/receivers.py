@@ -1,9 +1,9 @@
-"""Group F: what receivers, their names and their certificates do."""
+"""Group F: faults of receivers, their names and their certificates."""
 
 from tools.faults.book.fault import Fault, in_tests
 
-HELD = "test_ends_in_time_whatever_the_receiver_does"
-TOLD = "test_takes_the_status_at_its_word"
+ENDS = "test_ends_in_time_whatever_the_receiver_does"
+TAKES_STATUS = "test_takes_the_status_at_its_word"
 UNTOLD = "test_says_why_there_is_no_answer"
 
 
@@ -50,7 +50,7 @@ RECEIVERS = (
         "packets are swallowed",
         transport("test_gives_up_early_where_packets_are_swallowed"),
     ),
-    Fault("F3", "accepts and never answers", hostile(HELD, "silence")),
+    Fault("F3", "accepts and never answers", hostile(ENDS, "silence")),
     Fault(
         "F4",
         "resets the connection while we send",
@@ -64,35 +64,35 @@ RECEIVERS = (
             "test_tries_again_only_where_a_used_connection_broke_without_a_byte",
         ),
     ),
-    Fault("F6", "a byte of a header at a time", hostile(HELD, "a header byte at a time")),
-    Fault("F7", "a line of a header at a time", hostile(HELD, "a header line at a time")),
-    Fault("F8", "a byte of a body at a time", hostile(HELD, "a body byte at a time")),
+    Fault("F6", "a byte of a header at a time", hostile(ENDS, "a header byte at a time")),
+    Fault("F7", "a line of a header at a time", hostile(ENDS, "a header line at a time")),
+    Fault("F8", "a byte of a body at a time", hostile(ENDS, "a body byte at a time")),
     Fault(
         "F9",
         "a body without end",
         (
-            *hostile(HELD, "endless body"),
+            *hostile(ENDS, "endless body"),
             *answers("test_keeps_16_kib_of_the_body_and_breaks_off_at_the_next_byte"),
         ),
     ),
     Fault(
         "F10",
         "a body that unpacks to gigabytes",
-        (*hostile(HELD, "gzip bomb"), *hostile(TOLD, "20 stacked encodings")),
+        (*hostile(ENDS, "gzip bomb"), *hostile(TAKES_STATUS, "20 stacked encodings")),
     ),
     Fault(
         "F11",
         "a body of another length than told",
         (
-            *hostile(HELD, "body shorter than told"),
-            *hostile(TOLD, "two lengths", "negative length", "bad chunk size"),
+            *hostile(ENDS, "body shorter than told"),
+            *hostile(TAKES_STATUS, "two lengths", "negative length", "bad chunk size"),
         ),
     ),
-    Fault("F12", "interim answers without end", hostile(HELD, "endless 100", "endless 103")),
-    Fault("F13", "103, then 200", hostile(TOLD, "103, then 200")),
+    Fault("F12", "interim answers without end", hostile(ENDS, "endless 100", "endless 103")),
+    Fault("F13", "103, then 200", hostile(TAKES_STATUS, "103, then 200")),
     Fault("F14", "101", hostile(UNTOLD, "101", "101, then 200")),
     Fault("F15", "a redirect", transport("test_follows_no_redirect")),
-    Fault("F16", "a redirect to itself", hostile(HELD, "redirect to itself")),
+    Fault("F16", "a redirect to itself", hostile(ENDS, "redirect to itself")),
     Fault(
         "F17",
         "a redirect to a metadata service",
@@ -104,7 +104,7 @@ RECEIVERS = (
     Fault(
         "F18",
         "headers of ten megabytes, five thousand headers",
-        hostile(HELD, "5000 header lines", "a header of 10 MB"),
+        hostile(ENDS, "5000 header lines", "a header of 10 MB"),
     ),
     Fault("F19", "no HTTP", hostile(UNTOLD, "SSH", "a TLS record", "NULs", "HTTP/9.9")),
     Fault(
@@ -112,7 +112,7 @@ RECEIVERS = (
         "odd statuses",
         (
             *hostile(UNTOLD, "status 000", "status 99", "status 2000", "status 2OO"),
-            *hostile(TOLD, "204", "226", "299"),
+            *hostile(TAKES_STATUS, "204", "226", "299"),
         ),
     ),
     Fault("F21", "HTTP/2 alone", tls("test_fails_where_the_server_speaks_http_2_alone")),

@@ -1,4 +1,4 @@
-"""Groups B to E: the broker, PostgreSQL, clocks, and what is to be sent."""
+"""Groups B to E: faults of the broker, PostgreSQL, clocks, and events."""
 
 from tools.faults.book.fault import Fault, in_tests
 

@@ -1,1 +1,1 @@
-"""Attacks on the service, and what other companies notice of them."""
+"""Attacks on the service, and their effect on other companies."""

@@ -1,7 +1,7 @@
-"""The attacker, in a process of its own, so that what it costs is not the measurer's time.
+"""Attacker, in a process of its own, so that it does not take time from the measurement.
 
-`python -m tools.faults.hostile.attacking NAME` reads a Target as JSON on standard input, says
-`ready` when its receivers listen and its webhooks are registered, and attacks until it is killed.
+`python -m tools.faults.hostile.attacking NAME` reads a Target as JSON on standard input, prints
+`ready` once its receivers listen and its webhooks are registered, and attacks until it is killed.
 """
 
 import json
@@ -35,7 +35,7 @@ def forever(blow: Callable[[], Any]) -> None:
     while True:
         try:
             blow()
-        except Exception:  # whatever the service does to an attacker
+        except Exception:  # the service may refuse or cut off an attacker in any way
             time.sleep(0.05)
 
 

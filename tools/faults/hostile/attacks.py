@@ -1,4 +1,4 @@
-"""What a company can do with its token. Each prepares, and returns a blow to strike again."""
+"""Attacks by a company with a token. Each one prepares, and returns a blow to repeat."""
 
 import json
 import time
@@ -55,15 +55,15 @@ def registrations(target: Target) -> Blow:
 
 def redelivery_loop(target: Target) -> Blow:
     (webhook,) = target.register(receiver(statuses(200)))
-    known: list[str] = []
+    delivery_ids: list[str] = []
 
     def blow() -> None:
-        if not known:
+        if not delivery_ids:
             rows = target.ask("GET", f"/webhooks/{webhook}/deliveries").json()["data"]
-            known.extend(row["id"] for row in rows)
+            delivery_ids.extend(row["id"] for row in rows)
             time.sleep(0.1)
         else:
-            target.ask("POST", f"/deliveries/{known[0]}/redeliver")
+            target.ask("POST", f"/deliveries/{delivery_ids[0]}/redeliver")
 
     return blow
 

@@ -1,4 +1,4 @@
-"""What a company that does nothing wrong notices: its requests, its deliveries, the desk's door."""
+"""Innocent company during an attack: its requests, its deliveries, the desk's login page."""
 
 import threading
 import time
@@ -20,14 +20,14 @@ from tools.faults.service import Service
 PATHS = {"api": "/company/tickets?limit=5", "desk": "/admin/login/", "healthz": "/healthz"}
 ASK_EVERY_SECONDS = 0.05
 PUBLISH_EVERY_SECONDS = 0.04
-# Who waits for longer has given up.
+# Timeout of requests, and of waits for deliveries.
 PATIENCE_SECONDS = 15.0
 
 
 class Bystander:
-    """Asks and is sent to at a steady rate while `measured`, each kind in a thread of its own.
+    """Company with requests and deliveries at a steady rate, each kind in a thread of its own.
 
-    Its webhook is the `path` at the receiver.
+    Its webhook has the `path` at the receiver.
     """
 
     def __init__(self, service: Service, company: Company, receiver: Receiver, path: str) -> None:
@@ -40,42 +40,42 @@ class Bystander:
 
     @contextmanager
     def measured(self) -> Iterator[dict[str, Any]]:
-        """For the length of a block; then what it was given has p99 in ms and what went wrong."""
-        found: dict[str, Any] = {}
+        """Measure for the duration of a block; then fill the yielded dict with p99 and errors."""
+        figures: dict[str, Any] = {}
         seconds: dict[str, list[float]] = {name: [] for name in PATHS}
         wrong: list[str] = []
-        sent: dict[tuple[int, int], float] = {}
+        starts: dict[tuple[int, int], float] = {}
         over = threading.Event()
         threads = [
             threading.Thread(target=self._ask, args=(path, seconds[name], wrong, over))
             for name, path in PATHS.items()
         ]
-        threads.append(threading.Thread(target=self._publish, args=(sent, over)))
+        threads.append(threading.Thread(target=self._publish, args=(starts, over)))
         for thread in threads:
             thread.start()
         try:
-            yield found
+            yield figures
         finally:
             over.set()
             for thread in threads:
                 thread.join()
-        arrived = self._arrivals(sent)
-        waits = [arrived.get(event, at + PATIENCE_SECONDS) - at for event, at in sent.items()]
-        found |= {f"{name}_p99_ms": p99(each) for name, each in seconds.items()}
-        found["delivery_p99_ms"] = p99(waits)
-        found["refused"] = sorted(set(wrong))
-        found["asked"] = sum(map(len, seconds.values()))
-        found["published"] = len(sent)
-        found["arrived"] = len(sent.keys() & arrived.keys())
+        arrived = self._arrivals(starts)
+        waits = [arrived.get(event, at + PATIENCE_SECONDS) - at for event, at in starts.items()]
+        figures |= {f"{name}_p99_ms": p99(each) for name, each in seconds.items()}
+        figures["delivery_p99_ms"] = p99(waits)
+        figures["refused"] = sorted(set(wrong))
+        figures["asked"] = sum(map(len, seconds.values()))
+        figures["published"] = len(starts)
+        figures["arrived"] = len(starts.keys() & arrived.keys())
 
-    def _arrivals(self, sent: dict[tuple[int, int], float]) -> dict[tuple[int, int], float]:
-        """When each event came; waits for the last as long as anybody would."""
+    def _arrivals(self, starts: dict[tuple[int, int], float]) -> dict[tuple[int, int], float]:
+        """Return the arrival time of each event, after waiting for the last one."""
         deadline = time.time() + PATIENCE_SECONDS
         while True:
             first: dict[tuple[int, int], float] = {}
             for each in [each for each in list(self.receiver.log) if each.path == self.path]:
                 first.setdefault(event_in(each.body), each.at)
-            if sent.keys() <= first.keys() or time.time() > deadline:
+            if starts.keys() <= first.keys() or time.time() > deadline:
                 return first
             time.sleep(0.05)
 
@@ -84,7 +84,7 @@ class Bystander:
     ) -> None:
         with requests.Session() as session:
             while not over.wait(ASK_EVERY_SECONDS):
-                begun = time.monotonic()
+                started = time.monotonic()
                 try:
                     answer = session.get(
                         address(self.service, path), headers=self.headers, timeout=PATIENCE_SECONDS
@@ -93,9 +93,9 @@ class Bystander:
                         wrong.append(f"{path}: {answer.status_code}")
                 except requests.RequestException as error:
                     wrong.append(f"{path}: {type(error).__name__}")
-                seconds.append(time.monotonic() - begun)
+                seconds.append(time.monotonic() - started)
 
-    def _publish(self, sent: dict[tuple[int, int], float], over: threading.Event) -> None:
+    def _publish(self, starts: dict[tuple[int, int], float], over: threading.Event) -> None:
         try:
             while not over.wait(PUBLISH_EVERY_SECONDS):
                 number, self.published = self.published, self.published + 1
@@ -104,12 +104,12 @@ class Bystander:
                 except (OperationalError, InterfaceError):
                     connection.close()
                     continue
-                sent[event_numbered(number)] = time.time()
+                starts[event_numbered(number)] = time.time()
         finally:
             connection.close()
 
 
 def p99(seconds: list[float]) -> float | None:
-    """In milliseconds, a value that occurred; None where there is none."""
+    """Return the 99th percentile in milliseconds; None without values."""
     ordered = sorted(seconds)
     return round(1000 * ordered[max(0, -(-len(ordered) * 99 // 100) - 1)], 1) if ordered else None

@@ -1,4 +1,4 @@
-"""The attacks of `tools/faults/run hostile`, in the order in which they are played."""
+"""Attacks of `tools/faults/run hostile`, in the order of play."""
 
 COMPANY_ATTACKS = {
     "test-sends": "test sends to a URL that never answers",

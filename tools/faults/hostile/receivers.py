@@ -1,7 +1,6 @@
-"""Receivers of an attacker, in its own process.
+"""Receivers of an attacker, in the attacker's process.
 
-One thread answers them all: the machine is the service's too, and what somebody else's server would
-cost is not to be taken from it.
+One thread answers them all, to take little processor time from the service on the same machine.
 """
 
 import asyncio
@@ -16,7 +15,7 @@ BACKLOG = 1024
 
 
 class Conversation(asyncio.Protocol):
-    """A connection: each request, once it is whole, is answered by its path."""
+    """Connection that answers each complete request by its path."""
 
     def __init__(self, answer: Answering) -> None:
         self.answer = answer
@@ -39,7 +38,7 @@ class Conversation(asyncio.Protocol):
 
 
 def receiver(answer: Answering) -> str:
-    """The address of a receiver that answers so."""
+    """Start a receiver with this behaviour; return its address."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=BACKLOG)
 
     async def serve() -> None:
@@ -64,31 +63,31 @@ def statuses(status: int, *headers: tuple[str, str]) -> Answering:
 
 
 def redirecting(transport: asyncio.Transport, path: str) -> None:
-    """To where it came from, for ever."""
+    """Redirect to the same path forever."""
     transport.write(head_of(307, 0, ("Location", path)))
 
 
 def dripping(transport: asyncio.Transport, _: str) -> None:
-    """16 KiB a second, for as long as anybody listens."""
+    """Send 16 KiB a second until the client closes the connection."""
     transport.write(head_of(200, KIB * KIB))
     loop = asyncio.get_running_loop()
 
-    def drip(left: int) -> None:
-        if left and not transport.is_closing():
+    def drip(remaining: int) -> None:
+        if remaining and not transport.is_closing():
             transport.write(bytes(KIB))
-            loop.call_later(1 / DRIPS_A_SECOND, drip, left - 1)
+            loop.call_later(1 / DRIPS_A_SECOND, drip, remaining - 1)
 
     drip(KIB)
 
 
 def silent() -> str:
-    """The address of one that takes connections and says nothing."""
+    """Start a receiver that accepts connections and never answers; return its address."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=BACKLOG)
-    kept: list[socket.socket] = []
+    connections: list[socket.socket] = []
 
     def accept() -> None:
         while True:
-            kept.append(listener.accept()[0])
+            connections.append(listener.accept()[0])
 
     threading.Thread(target=accept, daemon=True).start()
     return f"http://127.0.0.1:{listener.getsockname()[1]}"

@@ -1,4 +1,4 @@
-"""Each attack in turn, and what another company notices of it, beside what it has in quiet."""
+"""Scenario of attacks: another company's latency under each, compared with quiet."""
 
 import argparse
 import json
@@ -29,16 +29,16 @@ from webhooks.models import Webhook
 
 TIMES_AS_LONG = 3.0
 LONGEST_MS = 1000.0
-# What is judged by its ratio too; the desk and liveness by LONGEST_MS alone.
+# Figures judged by their ratio too; the desk and liveness by LONGEST_MS alone.
 RATIO = ("api_p99_ms", "delivery_p99_ms")
 TAKES_HOLD_SECONDS = 1.0
-# Each with connections of its own: no process answers its first request in what is called quiet.
+# Warm-ups before quiet is measured, so that no process answers its first request then.
 WARM_UPS = 5
 AT_ONCE = 1000
 
 
 class Means(NamedTuple):
-    """What an attack is given: blows at once, events of the attacker's, and tickets it has."""
+    """Resources of an attack: parallel blows, and the attacker's events and tickets."""
 
     parallel: int = 8
     events: int = 0
@@ -60,29 +60,29 @@ MEANS = {
 }
 
 
-def hostile(rig: Rig, given: argparse.Namespace) -> Verdict:
-    """A company or a stranger attacks: another company's p99 in quiet and under each attack."""
+def hostile(rig: Rig, args: argparse.Namespace) -> Verdict:
+    """Measure a company's p99 in quiet, and under each attack by another or by a stranger."""
     register_signed(rig.company, rig.receiver)
     rig.make_wal_files()
     for kind in ("web", "worker"):
         rig.service.start(kind)
     until(lambda: answers(rig.service, "/healthz"))
-    return play_attacks(rig.service, Bystander(rig.service, rig.company, rig.receiver, "/3"), given)
+    return play_attacks(rig.service, Bystander(rig.service, rig.company, rig.receiver, "/3"), args)
 
 
-def play_attacks(service: Service, bystander: Bystander, given: argparse.Namespace) -> Verdict:
-    """The attacks of `given.only`, or all of them; figures and troubles by attack."""
+def play_attacks(service: Service, bystander: Bystander, args: argparse.Namespace) -> Verdict:
+    """Play the attacks of `args.only`, or all; return figures and troubles by attack."""
     for _ in range(WARM_UPS):
         measure(bystander, 1.0)
-    quiet = measure(bystander, given.seconds)
-    chosen = given.only.split(",") if given.only else [*COMPANY_ATTACKS, *STRANGER_ATTACKS]
-    found: dict[str, Figures] = {}
+    quiet = measure(bystander, args.seconds)
+    chosen = args.only.split(",") if args.only else [*COMPANY_ATTACKS, *STRANGER_ATTACKS]
+    by_attack: dict[str, Figures] = {}
     for name in chosen:
-        figures = under(name, service, bystander, given)
-        found[name] = {**figures, "broken": judged(quiet, figures), "why_not": ""}
-        say(name, found[name])
-    troubles = [f"{name}: {line}" for name, each in found.items() for line in each["broken"]]
-    return {"quiet": quiet, "attacks": found}, troubles
+        figures = under(name, service, bystander, args)
+        by_attack[name] = {**figures, "broken": judged(quiet, figures), "why_not": ""}
+        say(name, by_attack[name])
+    troubles = [f"{name}: {line}" for name, each in by_attack.items() for line in each["broken"]]
+    return {"quiet": quiet, "attacks": by_attack}, troubles
 
 
 def say(name: str, figures: Figures) -> None:
@@ -91,13 +91,13 @@ def say(name: str, figures: Figures) -> None:
 
 
 def measure(bystander: Bystander, seconds: float) -> Figures:
-    with bystander.measured() as found:
+    with bystander.measured() as figures:
         time.sleep(seconds)
-    return found
+    return figures
 
 
 def judged(quiet: Figures, under_attack: Figures) -> list[str]:
-    """A line for each promise that is broken."""
+    """Return a line for each broken promise."""
     lines = []
     for name in (*(f"{path}_p99_ms" for path in PATHS), "delivery_p99_ms"):
         at_most = LONGEST_MS
@@ -110,15 +110,15 @@ def judged(quiet: Figures, under_attack: Figures) -> list[str]:
     return lines
 
 
-def under(name: str, service: Service, bystander: Bystander, given: argparse.Namespace) -> Figures:
+def under(name: str, service: Service, bystander: Bystander, args: argparse.Namespace) -> Figures:
     attacker = create_company(f"Attacker {name}")
     means = MEANS.get(name, Means())
-    with attacking(name, service, attacker, means, given.tickets):
-        events = given.backlog if name == "backlog" else means.events
+    with attacking(name, service, attacker, means, args.tickets):
+        events = args.backlog if name == "backlog" else means.events
         for first in range(0, events, AT_ONCE):
             publish_numbered(attacker, range(first, min(first + AT_ONCE, events)))
         time.sleep(TAKES_HOLD_SECONDS)
-        figures = measure(bystander, given.seconds)
+        figures = measure(bystander, args.seconds)
     retire(attacker)
     until(patiently(lambda: answers(service, "/healthz")), 60)
     return figures
@@ -128,7 +128,7 @@ def under(name: str, service: Service, bystander: Bystander, given: argparse.Nam
 def attacking(
     name: str, service: Service, attacker: Company, means: Means, tickets: int
 ) -> Iterator[None]:
-    """The attacker's process, for the length of a block."""
+    """Run the attacker's process for the duration of a block."""
     size = min(means.tickets, tickets)
     if size:
         give_tickets(attacker, size)
@@ -174,7 +174,7 @@ def give_tickets(company: Company, count: int) -> None:
 
 
 def retire(company: Company) -> None:
-    """Nothing of the attack is left for the next one."""
+    """Remove the attacker's webhooks and deliveries before the next attack."""
     Webhook.objects.filter(company=company).update(active=False, deleted_at=timezone.now())
 
     def forget() -> bool:
@@ -187,5 +187,5 @@ def retire(company: Company) -> None:
             )
         return True
 
-    # One that ends just now is refused to whoever waits for it.
+    # A delivery that ends at this moment makes the statement fail: try again.
     until(patiently(forget), 30)

@@ -1,4 +1,4 @@
-"""What anybody can do without a token."""
+"""Attacks without a token."""
 
 import re
 import socket
@@ -10,7 +10,7 @@ import requests
 from tools.faults.hostile.target import OwnAddress, Target
 
 Blow = Callable[[], None]
-# Ten thousand a minute, by all together.
+# Attempts a minute, by all threads together.
 A_MINUTE = 10_000
 CONNECTIONS = 64
 IDLE = 1000
@@ -29,7 +29,7 @@ def drip_bodies(target: Target) -> Blow:
 
 
 def drip_on(target: Target, head: bytes, piece: bytes) -> Blow:
-    """Many connections in one thread; one that is closed is opened again."""
+    """Keep many connections open in one thread, and reopen closed ones."""
 
     def blow() -> None:
         opened: list[socket.socket] = []
@@ -63,9 +63,9 @@ def idle_connections(target: Target) -> Blow:
 
 def wrong_tokens(target: Target) -> Blow:
     def blow() -> None:
-        begun = time.monotonic()
+        started = time.monotonic()
         target.ask("GET", "/company/tickets", token=f"test_{next(target.numbers):043}")
-        time.sleep(max(0.0, begun + target.parallel * 60 / A_MINUTE - time.monotonic()))
+        time.sleep(max(0.0, started + target.parallel * 60 / A_MINUTE - time.monotonic()))
 
     return blow
 
@@ -77,13 +77,13 @@ def wrong_passwords(target: Target) -> Blow:
         with requests.Session() as session:
             session.mount("http://", OwnAddress())
             page = session.get(f"{target.url}/admin/login/", timeout=60).text
-            known = field.search(page)
-            begun = time.monotonic()
+            token_field = field.search(page)
+            started = time.monotonic()
             for _ in range(50):
                 answer = session.post(
                     f"{target.url}/admin/login/",
                     data={
-                        "csrfmiddlewaretoken": known[1] if known else "",
+                        "csrfmiddlewaretoken": token_field[1] if token_field else "",
                         "username": f"user{next(target.numbers)}",
                         "password": "a guess",
                     },
@@ -91,8 +91,8 @@ def wrong_passwords(target: Target) -> Blow:
                 )
                 if answer.status_code == 403:
                     return
-                time.sleep(max(0.0, begun + target.parallel * 60 / A_MINUTE - time.monotonic()))
-                begun = time.monotonic()
+                time.sleep(max(0.0, started + target.parallel * 60 / A_MINUTE - time.monotonic()))
+                started = time.monotonic()
 
     return blow
 

@@ -1,4 +1,4 @@
-"""What an attacker knows, and its hands: requests and bare sockets from an address of its own."""
+"""Target of an attacker: requests and raw sockets from an address of its own."""
 
 import itertools
 import socket
@@ -9,12 +9,12 @@ from typing import Any
 import requests
 from requests.adapters import HTTPAdapter
 
-# Not the one from which others ask.
+# Source address that differs from that of other clients.
 FROM = "127.0.0.66"
 
 
 class OwnAddress(HTTPAdapter):
-    """Connects from FROM."""
+    """Adapter that connects from FROM."""
 
     def init_poolmanager(self, *arguments: Any, **options: Any) -> None:
         super().init_poolmanager(*arguments, source_address=(FROM, 0), **options)
@@ -22,7 +22,7 @@ class OwnAddress(HTTPAdapter):
 
 @dataclass
 class Target:
-    """The service, and a company's token. `parallel` blows are struck at once."""
+    """Service under attack, and a company's token. `parallel` is the number of threads."""
 
     port: int
     token: str
@@ -36,7 +36,7 @@ class Target:
         return f"http://127.0.0.1:{self.port}"
 
     def ask(self, method: str, path: str, *, token: str | None = None, **options: Any) -> Any:
-        """A request by a session of this thread's."""
+        """Send a request in this thread's session."""
         if not hasattr(self._local, "session"):
             self._local.session = requests.Session()
             self._local.session.mount("http://", OwnAddress())
@@ -49,11 +49,11 @@ class Target:
         return socket.create_connection(("127.0.0.1", self.port), 10, source_address=(FROM, 0))
 
     def register(self, url: str, count: int = 1) -> list[int]:
-        """So many webhooks, each with a path of its own; as many as are let in."""
-        found = []
+        """Register `count` webhooks with paths of their own, until one is refused; return ids."""
+        ids = []
         for number in range(count):
             answer = self.ask("POST", "/webhooks", json={"type_id": 3, "url": f"{url}/{number}"})
             if answer.status_code != 200:
                 break
-            found.append(answer.json()["data"]["id"])
-        return found
+            ids.append(answer.json()["data"]["id"])
+        return ids

@@ -1,1 +1,1 @@
-"""Incidents, from the alert by the runbook's commands to a service that is well again."""
+"""Incidents: from the alert, by the runbook's commands, to a healthy service."""

@@ -1,4 +1,4 @@
-"""All incidents that are played, each with its alert and its runbook."""
+"""Catalogue of incidents, each with its alert and its runbook."""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -29,7 +29,7 @@ from tools.faults.incidents.plays import (
 
 
 class Incident(NamedTuple):
-    """`alert` is None where no machine can know; `page` is a runbook or a document beside them."""
+    """Incident. `alert` is None if no rule can notice it; `page` is a runbook or a document."""
 
     name: str
     play: Callable[[Scene, Page], Iterator[None]]

@@ -1,4 +1,4 @@
-"""What a runbook says to run, run as it says; only what names a place or a row is put in."""
+"""Commands of a runbook, run as written; only names of places and rows are filled in."""
 
 import re
 import subprocess
@@ -8,7 +8,7 @@ from tools.faults.service import ROOT, Service
 
 
 class NotMended(Exception):
-    """Who followed the page is no further."""
+    """The page did not solve the incident."""
 
 
 OPERATIONS = ROOT / "docs" / "operations"
@@ -16,22 +16,22 @@ OPERATIONS = ROOT / "docs" / "operations"
 
 @cache
 def runbooks() -> dict[str, str]:
-    """Each section of the runbooks by its anchor, and what they have in common."""
+    """Return each section of the runbooks by its anchor, with their common part."""
     parts = re.split(r"^## (.+)\n", (OPERATIONS / "runbooks.md").read_text(), flags=re.MULTILINE)
     anchors = [heading.lower().replace(" ", "-") for heading in parts[1::2]]
     return dict(zip(anchors, parts[2::2], strict=True))
 
 
 def page_of(name: str) -> str:
-    """The text of a runbook, or of a document beside them: `backups.md`.
+    """Return the text of a runbook, or of another document such as `backups.md`.
 
-    Raises KeyError or OSError where there is none.
+    Raises KeyError or OSError if it does not exist.
     """
     return (OPERATIONS / name).read_text() if name.endswith(".md") else runbooks()[name]
 
 
 def commands_of(whole: str) -> list[str]:
-    """The lines of its shell blocks, those that go on in the next as one, and commands in words."""
+    """Return lines of its shell blocks, continued ones joined, and commands in its sentences."""
     blocks = re.findall(r"```sh\n(.*?)```", whole, re.DOTALL)
     text = re.sub(r"\\\n|\n  (?=[A-Z]|pg_)", " ", "".join(blocks))
     inline = re.findall(r"`(parceldesk [^`]+)`", whole)
@@ -39,24 +39,24 @@ def commands_of(whole: str) -> list[str]:
 
 
 class Page:
-    """A runbook that somebody follows; `done` says which of its commands were run."""
+    """Runbook that is being followed; `executed` lists the commands that were run."""
 
     def __init__(self, name: str, service: Service) -> None:
         self.name = name
         self.service = service
         self.commands = commands_of(page_of(name))
-        self.done: list[str] = []
+        self.executed: list[str] = []
 
     def manage(self, name: str, *arguments: str, fails: bool = False) -> str:
-        """Run a management command of the page; returns what it printed.
+        """Run a management command of the page; return its output.
 
-        Raises LookupError where the page does not tell to run it, or tells other options.
+        Raises LookupError if the page does not have the command with these options.
         """
-        said = [line for line in self.commands if line.startswith(f"parceldesk {name}")]
+        lines = [line for line in self.commands if line.startswith(f"parceldesk {name}")]
         options = {each for each in arguments if each.startswith("--")} - {"--confirm"}
-        if not any(options <= set(line.split()) for line in said):
+        if not any(options <= set(line.split()) for line in lines):
             raise LookupError(f"{self.name} does not say: {name} {' '.join(sorted(options))}")
-        self.done.append(" ".join([name, *arguments]))
+        self.executed.append(" ".join([name, *arguments]))
         try:
             return self.service.manage(name, *arguments)
         except subprocess.CalledProcessError as error:
@@ -65,5 +65,5 @@ class Page:
             return str(error.stdout.decode())
 
     def note(self, what: str) -> None:
-        """Something that the page says in words."""
-        self.done.append(what)
+        """Note a step that the page describes in words."""
+        self.executed.append(what)

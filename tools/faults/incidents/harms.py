@@ -1,4 +1,4 @@
-"""Incidents that others cause: a full disk, answers that end the worker, a company that floods."""
+"""Incidents caused by others: a full disk, answers that crash the worker, a flood of requests."""
 
 import contextlib
 import subprocess
@@ -32,13 +32,13 @@ FLOODERS = 24
 
 
 def keep_answer(opened: list[requests.Response], scene: Scene) -> bool:
-    """Open a ticket, which may find room in a page that is there; returns whether it is stored."""
+    """Open a ticket, which may still fit into existing pages; return True if it is stored."""
     opened.append(scene.open_ticket())
     return opened[-1].ok
 
 
 def database_disk_full(scene: Scene, page: Page) -> Iterator[None]:
-    """Fill the disk of PostgreSQL to the last byte."""
+    """Fill PostgreSQL's disk to the last byte."""
     expect(scene.open_ticket().ok)
     with full_disk.small_disk(scene.rig):
         until(scene.is_ready, MENDED_WITHIN_SECONDS)
@@ -47,8 +47,8 @@ def database_disk_full(scene: Scene, page: Page) -> Iterator[None]:
             until(lambda: not keep_answer(opened, scene), MENDED_WITHIN_SECONDS)
             expect(opened[-1].status_code == 503, opened[-1].text)
             yield
-            shown = page.manage("doctor", fails=True)
-            expect("No space left" in shown, shown)
+            output = page.manage("doctor", fails=True)
+            expect("No space left" in output, output)
             page.note("df -h: made room")
         until(lambda: keep_answer(opened, scene), MENDED_WITHIN_SECONDS)
         ids = [each.json()["id"] for each in opened if each.ok]
@@ -59,7 +59,7 @@ def database_disk_full(scene: Scene, page: Page) -> Iterator[None]:
 
 
 def crash_loop(scene: Scene, page: Page) -> Iterator[None]:
-    """The answers of one receiver end the whole worker, which is started again each time."""
+    """Crash the worker by the answers of one receiver, and restart it each time."""
     company = create_company("Hemlock")
     with Receiver(listen=("127.0.3.1", free_port())) as receiver:
         url = f"http://127.0.3.1:{receiver.port}"
@@ -70,8 +70,8 @@ def crash_loop(scene: Scene, page: Page) -> Iterator[None]:
         scene.tell(20)
         yield
         page.manage("doctor", "--only", "engine_loops", "failed_rows", fails=True)
-        shown = page.manage("queue", "--by", "webhook")
-        expect("set aside" in shown, shown)
+        output = page.manage("queue", "--by", "webhook")
+        expect("set aside" in output, output)
         page.manage("hold_host", "127.0.3.1", "--reason", "ends our worker")
         page.note("mended the cause")
         receiver.answer = lambda received: Answer()
@@ -90,7 +90,7 @@ def crash_loop(scene: Scene, page: Page) -> Iterator[None]:
 def keep_flooding(
     scene: Scene, company: Company, over: threading.Event, answers: Counter[int]
 ) -> None:
-    """Send test events and lists for as long as it goes, whatever is answered."""
+    """Send test events and list requests until `over`, regardless of the answers."""
     token = issue_token(company.pk)
     body = {"tracking_number": "T1", "webhook_url": f"{scene.rig.receiver.url}/juniper"}
     with requests.Session() as session:
@@ -104,7 +104,7 @@ def keep_flooding(
 
 
 def caller_floods(scene: Scene, page: Page) -> Iterator[None]:
-    """A company's program asks without a pause, whatever it is answered."""
+    """Let a company's program send requests without a pause, regardless of the answers."""
     service = scene.rig.service
     company = create_company("Juniper")
     service.environment["LOG_LEVEL"] = "INFO"
@@ -121,11 +121,11 @@ def caller_floods(scene: Scene, page: Page) -> Iterator[None]:
         others = Counter(scene.ask("/company/tickets") for _ in range(20))
         expect(others == {200: 20}, f"others were answered {dict(others)}")
         look = next(line for line in page.commands if line.startswith("journalctl"))
-        shown = subprocess.check_output(
+        output = subprocess.check_output(
             ["bash", "-c", f"cat {service.logs}/web.log |{look.partition('|')[2]}"], text=True
         )
-        page.note(f"access log: {shown.splitlines()[0].strip()}")
-        expect(f"company {company.pk}, " in shown.splitlines()[0], shown)
+        page.note(f"access log: {output.splitlines()[0].strip()}")
+        expect(f"company {company.pk}, " in output.splitlines()[0], output)
         page.manage("list_tokens", "--company", str(company.pk))
         page.manage("revoke_token", "--company", str(company.pk))
         page.note(f"what it was answered: {dict(answers)}")

@@ -1,4 +1,4 @@
-"""Incidents of our own making: a wrong schema, bundle or clock, a company erased by mistake."""
+"""Incidents by operators' mistakes: a wrong schema, bundle or clock, a wrong company erased."""
 
 import subprocess
 from collections.abc import Iterator
@@ -26,35 +26,35 @@ from tools.faults.scenarios import until
 from webhooks import services
 
 HOUR = 3600.0
-# Without the tables of migrations behind this one, figures of /metrics are missing.
+# Figures of /metrics need tables of later migrations.
 SCHEMA_BEFORE = ("companies", "0011")
 WEBHOOKS = 10
 
 
 def schema_behind(scene: Scene, page: Page) -> Iterator[None]:
-    """The new version runs, and its migrations have not."""
+    """Run the new version without its migrations."""
     scene.rig.service.manage("migrate", *SCHEMA_BEFORE)
     expect(not scene.is_ready())
     scene.tell(20)
     until(scene.all_arrived, MENDED_WITHIN_SECONDS)
     yield
-    shown = page.manage("doctor", "--only", "migrations", fails=True)
-    expect("migrations are not applied" in shown, shown)
+    output = page.manage("doctor", "--only", "migrations", fails=True)
+    expect("migrations are not applied" in output, output)
     page.manage("migrate")
     page.manage("doctor", "--only", "migrations")
     until(scene.is_ready, MENDED_WITHIN_SECONDS)
 
 
 def bundle_gone(scene: Scene, page: Page) -> Iterator[None]:
-    """The file of DELIVERY_CA_BUNDLE is gone; who runs goes on with what was read before."""
+    """Remove the file of DELIVERY_CA_BUNDLE; running processes have read it already."""
     bundle = Path(scene.rig.service.environment["DELIVERY_CA_BUNDLE"])
     away = bundle.rename(bundle.with_suffix(".away"))
     scene.tell(20)
     until(scene.all_arrived, MENDED_WITHIN_SECONDS)
     yield
-    shown = page.manage("doctor", fails=True)
-    expect("fail  outgoing_tls" in shown, shown)
-    # An emergency may need these meanwhile.
+    output = page.manage("doctor", fails=True)
+    expect("fail  outgoing_tls" in output, output)
+    # Emergency commands must work meanwhile.
     for name, *arguments in (("queue",), ("list_tokens",), ("hold_host", "--list")):
         scene.rig.service.manage(name, *arguments)
     page.note("put the file back")
@@ -63,7 +63,7 @@ def bundle_gone(scene: Scene, page: Page) -> Iterator[None]:
 
 
 def wrong_bundle(scene: Scene, page: Page) -> Iterator[None]:
-    """DELIVERY_CA_BUNDLE names authorities that no receiver's certificate is of."""
+    """Set DELIVERY_CA_BUNDLE to authorities that have issued no receiver's certificate."""
     service = scene.rig.service
     right = service.environment["DELIVERY_CA_BUNDLE"]
     wrong = scene.rig.place.files / "wrong.pem"
@@ -77,8 +77,8 @@ def wrong_bundle(scene: Scene, page: Page) -> Iterator[None]:
     publish_numbered(company, range(4))
     yield
     page.manage("queue", "--by", "host")
-    shown = requests.get(address(service, "/metrics"), timeout=30).text
-    expect('error="tls"' in shown, shown)
+    output = requests.get(address(service, "/metrics"), timeout=30).text
+    expect('error="tls"' in output, output)
     page.manage("doctor", "--only", "outgoing_tls")
     page.note("named the right bundle and restarted the worker")
     service.environment["DELIVERY_CA_BUNDLE"] = right
@@ -88,18 +88,18 @@ def wrong_bundle(scene: Scene, page: Page) -> Iterator[None]:
 
 
 def clock_wrong(scene: Scene, page: Page) -> Iterator[None]:
-    """The clock of a worker's host is an hour ahead."""
+    """Set the clock of a worker's host an hour ahead."""
     service = scene.rig.service
     clock = Clock(scene.rig.place.files, "host", HOUR)
-    # Commands that somebody runs on that host have its clock as well.
+    # Commands run on that host have its clock as well.
     service.environment |= {"PYTHONPATH": str(clock.code), "CLOCK_FILE": str(clock.file)}
     try:
         scene.restart("worker")
         scene.tell(20)
         until(scene.all_arrived, MENDED_WITHIN_SECONDS)
         yield
-        shown = page.manage("doctor", "--only", "clock", fails=True)
-        expect("3600" in shown, shown)
+        output = page.manage("doctor", "--only", "clock", fails=True)
+        expect("3600" in output, output)
         page.note("started chronyd")
         clock.set(0.0)
         page.manage("doctor", "--only", "clock")
@@ -110,7 +110,7 @@ def clock_wrong(scene: Scene, page: Page) -> Iterator[None]:
 
 
 def wrong_company_erased(scene: Scene, page: Page) -> Iterator[None]:
-    """The wrong company is erased, and the backup from before is put back."""
+    """Erase the wrong company, and restore an earlier backup."""
     service, postgres, place = scene.rig.service, scene.rig.postgres, scene.rig.place
     company = create_company("Fir", contact_email="somebody@fir.example")
     token = issue_token(company.pk)
@@ -118,8 +118,8 @@ def wrong_company_erased(scene: Scene, page: Page) -> Iterator[None]:
     where = ["-h", str(place.sockets), "-U", SUPERUSER]
     dump = place.give(place.files / "backups") / "parceldesk.dump"
     postgres.run("pg_dump", *where, "--format=custom", f"--file={dump}", DATABASE)
-    # A ticket opened behind the backup is lost with it, and nobody else may get its number.
-    lost = scene.open_ticket().json()["id"]
+    # A ticket opened after the backup is lost, and its number must not be used again.
+    lost_id = scene.open_ticket().json()["id"]
     service.manage("erase_company", str(company.pk), "--confirm", "Fir")
     yield
     lists = {name: place.files / f"{name}.jsonl" for name in ("erased", "tokens")}
@@ -133,15 +133,15 @@ def wrong_company_erased(scene: Scene, page: Page) -> Iterator[None]:
     postgres.run("dropdb", *where, "--force", DATABASE)
     postgres.run("createdb", *where, "--template=template0", "--encoding=UTF8", DATABASE)
     postgres.run("pg_restore", *where, f"--dbname={DATABASE}", "--exit-on-error", str(dump))
-    given = [part for name, path in lists.items() for part in (f"--{name}", str(path))]
-    page.manage("after_restore", "--dry-run", *given)
-    page.manage("after_restore", *given, "--confirm", DATABASE)
+    options = [part for name, path in lists.items() for part in (f"--{name}", str(path))]
+    page.manage("after_restore", "--dry-run", *options)
+    page.manage("after_restore", *options, "--confirm", DATABASE)
     page.manage("doctor", "--only", "restored", "secrets", "migrations")
     for kind in ("web", "worker"):
         service.start(kind)
     until(scene.web_answers, MENDED_WITHIN_SECONDS)
     expect(Company.objects.get(pk=company.pk).name == "Fir")
     expect(scene.ask("/company/tickets", token) == 200, "its token does not open")
-    expect(scene.open_ticket(token).json()["id"] > lost, f"ticket {lost} was given twice")
+    expect(scene.open_ticket(token).json()["id"] > lost_id, f"ticket {lost_id} was given twice")
     scene.tell(20)
     until(scene.all_arrived, MENDED_WITHIN_SECONDS)

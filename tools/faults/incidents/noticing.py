@@ -1,4 +1,4 @@
-"""Incidents of a small service, which nobody would notice by their size."""
+"""Incidents of a small service, too small to be noticed by numbers."""
 
 from collections.abc import Iterator
 
@@ -22,7 +22,7 @@ REFUSED = 4
 
 
 def outage_of_ten(scene: Scene, page: Page) -> Iterator[None]:
-    """Nothing gets out to any of ten receivers, which is all that there are."""
+    """Make all ten receivers unreachable, which are all that there are."""
     company = create_company("Dogwood")
     port = free_port()
     for number in range(1, RECEIVERS + 1):
@@ -30,8 +30,8 @@ def outage_of_ten(scene: Scene, page: Page) -> Iterator[None]:
     publish_numbered(company, range(4))
     yield
     page.manage("doctor", fails=True)
-    shown = page.manage("queue", "--by", "host")
-    expect("127.0.2." in shown, shown)
+    output = page.manage("queue", "--by", "host")
+    expect("127.0.2." in output, output)
     page.note("opened the firewall again")
     with Receiver(listen=("0.0.0.0", port)):  # noqa: S104 - all of loopback
         until(scene.all_arrived, LONGEST_REST_SECONDS)
@@ -39,17 +39,17 @@ def outage_of_ten(scene: Scene, page: Page) -> Iterator[None]:
 
 
 def second_deployment(scene: Scene, page: Page) -> Iterator[None]:
-    """A second host is set up with a key of its own, so that its queues would be others."""
+    """Start a second host with a key of its own, which would give it other queues."""
     service = scene.rig.service
     key = service.environment["SECRET_KEY"]
     service.environment["SECRET_KEY"] = "".join(reversed(key))
     service.start("worker", "second-host")
     process = service.processes.pop("second-host")
     expect(process.wait(MENDED_WITHIN_SECONDS) == REFUSED, "it was started")
-    said = (service.logs / "second-host.log").read_text()
+    log_text = (service.logs / "second-host.log").read_text()
     yield
-    expect("is in use by another deployment" in said, said)
-    stored = said.partition("Set DEPLOYMENT=")[2][:12]
+    expect("is in use by another deployment" in log_text, log_text)
+    stored = log_text.partition("Set DEPLOYMENT=")[2][:12]
     page.note(f"DEPLOYMENT={stored} and the key of the first host")
     service.environment |= {"SECRET_KEY": key, "DEPLOYMENT": stored}
     service.start("worker", "second-host")

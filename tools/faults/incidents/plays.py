@@ -1,7 +1,7 @@
-"""What goes wrong in each incident, and how somebody mends it who has the runbook open.
+"""Plays of incidents: the failure, and its repair by the runbook.
 
-A play is a generator: up to its `yield` it breaks something, behind it it follows the page. It
-raises NotMended where the page does not help.
+A play is a generator: before its `yield` it breaks something, after it it follows the page. It
+raises NotMended if the page does not help.
 """
 
 import contextlib
@@ -41,19 +41,19 @@ from webhooks.models import Webhook
 
 MENDED_WITHIN_SECONDS = 60.0
 DISK_MB = 32
-# Until the probe behind a rest, and what is pulled forward by its success.
+# Time until the probe after a rest, and the retries that its success pulls forward.
 LONGEST_REST_SECONDS = 400.0
-# More than ParceldeskReceiversDown allows.
+# More receivers than ParceldeskReceiversDown tolerates.
 RECEIVERS = 25
 
 
 @dataclass
 class Scene:
-    """Where the plays happen: the service at work, a company whose webhook gets events."""
+    """Scene of the plays: a running service, and a company whose webhook gets events."""
 
     rig: Rig
     files: Path
-    told: int = 0
+    published: int = 0
     webhook: Webhook = field(init=False)
     _token: str = field(default="", repr=False)
 
@@ -63,18 +63,18 @@ class Scene:
         until(nothing_waits, MENDED_WITHIN_SECONDS)
 
     def tell(self, events: int) -> None:
-        """Publish so many events."""
-        publish_numbered(self.rig.company, range(self.told, self.told + events))
-        self.told += events
+        """Publish a number of events."""
+        publish_numbered(self.rig.company, range(self.published, self.published + events))
+        self.published += events
 
     def all_arrived(self) -> bool:
         return nothing_waits()
 
     def summary(self) -> Figures:
-        """The ledger of our company's webhook so far."""
+        """Summarize the ledger of our company's webhook so far."""
         path = urlsplit(self.webhook.url).path
         log = [each for each in list(self.rig.receiver.log) if each.path == path]
-        expected = [event_numbered(number) for number in range(self.told)]
+        expected = [event_numbered(number) for number in range(self.published)]
         return ledger.summary(log, expected, self.webhook.secret)
 
     @property
@@ -83,7 +83,7 @@ class Scene:
         return self._token
 
     def ask(self, path: str, token: str = "") -> int:
-        """The status of a GET of a company."""
+        """Send a GET as a company; return the status."""
         answer = requests.get(
             address(self.rig.service, path),
             headers={"Authorization": f"Bearer {token or self.token}"},
@@ -92,7 +92,7 @@ class Scene:
         return answer.status_code
 
     def open_ticket(self, token: str = "") -> requests.Response:
-        """The answer to a POST of a company."""
+        """Open a ticket as a company; return the response."""
         return requests.post(
             address(self.rig.service, "/company/tickets"),
             json={"type_id": 2, "comments": "Please switch the carrier on."},
@@ -120,7 +120,7 @@ def expect(holds: object, words: object = "it is not as the page says") -> None:
 
 
 def receiver_down(scene: Scene, page: Page) -> Iterator[None]:
-    """A provider of shops has gone: many hosts refuse every connection."""
+    """Let many hosts refuse every connection, as in an outage of a provider of shops."""
     company = create_company("Birch")
     port = free_port()
     for number in range(1, RECEIVERS + 1):
@@ -128,19 +128,19 @@ def receiver_down(scene: Scene, page: Page) -> Iterator[None]:
         services.register_webhook(company, type_id=3, url=url)
     publish_numbered(company, range(4))
     yield
-    shown = page.manage("queue", "--by", "host")
-    expect("127.0.1." in shown, shown)
+    output = page.manage("queue", "--by", "host")
+    expect("127.0.1." in output, output)
     page.note("told the company; its provider came back")
     with Receiver(listen=("0.0.0.0", port)):  # noqa: S104 - all of loopback
         until(scene.all_arrived, LONGEST_REST_SECONDS)
 
 
 def host_held_by_mistake(scene: Scene, page: Page) -> Iterator[None]:
-    """Somebody holds the wrong host, and nobody notices for a day."""
+    """Hold the wrong host, unnoticed for a day."""
     scene.rig.service.manage("hold_host", "127.0.0.1", "--reason", "the wrong one")
-    # Loops hear of it as they renew their leases.
-    heard = timezone.now() + timedelta(seconds=LEASE_SECONDS)
-    until(lambda: not Loop.objects.filter(lost=False, lease_until__lt=heard).exists(), 30)
+    # Loops learn of the hold as they renew their leases.
+    renewed_at = timezone.now() + timedelta(seconds=LEASE_SECONDS)
+    until(lambda: not Loop.objects.filter(lost=False, lease_until__lt=renewed_at).exists(), 30)
     with connection.cursor() as cursor:
         cursor.execute("UPDATE deliveries_heldhost SET held_at = held_at - interval '25 hours'")
     scene.tell(20)
@@ -153,7 +153,7 @@ def host_held_by_mistake(scene: Scene, page: Page) -> Iterator[None]:
 
 
 def disk_nearly_full(scene: Scene, page: Page) -> Iterator[None]:
-    """The disk with the files of tickets has a twentieth of its room left."""
+    """Fill the disk with the files of tickets to 95 %."""
     ballast = scene.files / "somebody.s.log"
     free = shutil.disk_usage(scene.files).free
     ballast.write_bytes(bytes(int(free * 0.95)))
@@ -165,7 +165,7 @@ def disk_nearly_full(scene: Scene, page: Page) -> Iterator[None]:
 
 
 def slow_database(scene: Scene, page: Page) -> Iterator[None]:
-    """A transaction that somebody left open holds a lock that every delivery needs."""
+    """Leave a transaction open that holds a lock which every delivery needs."""
     link = link_to(scene.rig.postgres, autocommit=False)
     try:
         link.execute("LOCK TABLE deliveries_attempt IN EXCLUSIVE MODE")
@@ -184,20 +184,20 @@ def slow_database(scene: Scene, page: Page) -> Iterator[None]:
 
 
 def broker_gone(scene: Scene, page: Page) -> Iterator[None]:
-    """The broker is stopped. Deliveries go on meanwhile."""
+    """Stop the broker. Deliveries continue meanwhile."""
     scene.rig.broker.stop()
     scene.tell(20)
     until(scene.all_arrived, MENDED_WITHIN_SECONDS)
     yield
-    shown = page.manage("doctor", "--only", "broker", "cache", fails=True)
-    expect("fail" in shown, shown)
+    output = page.manage("doctor", "--only", "broker", "cache", fails=True)
+    expect("fail" in output, output)
     page.note("started the broker")
     scene.rig.broker.start_and_wait()
     page.manage("doctor", "--only", "broker", "cache")
 
 
 def leaked_token(scene: Scene, page: Page) -> Iterator[None]:
-    """A stranger has a company's token."""
+    """Leak a company's token to a stranger."""
     leaked = issue_token(scene.rig.company.pk)
     expect(scene.ask("/company/tickets", leaked) == 200)
     yield
@@ -211,7 +211,7 @@ def leaked_token(scene: Scene, page: Page) -> Iterator[None]:
 
 
 def erasure_asked_for(scene: Scene, page: Page) -> Iterator[None]:
-    """A company asks for its data, and then to be erased."""
+    """Let a company request its data, and then its erasure."""
     company = create_company("Cedar", contact_email="somebody@cedar.example")
     services.register_webhook(
         company, type_id=TRACKING_SIMPLE.id, url=f"{scene.rig.receiver.url}/cedar"
@@ -226,14 +226,14 @@ def erasure_asked_for(scene: Scene, page: Page) -> Iterator[None]:
         expect(archive.read("deliveries.jsonl").count(b"\n") == 50, "deliveries are missing")
     expect("would blank 50 deliveries" in page.manage("erase_company", number, "--dry-run"))
     page.manage("erase_company", number, "--confirm", "Cedar")
-    left = Company.objects.get(pk=company.pk)
-    expect("Cedar" not in left.name and not left.contact_email, left.name)
+    erased = Company.objects.get(pk=company.pk)
+    expect("Cedar" not in erased.name and not erased.contact_email, erased.name)
     expect(number in page.manage("erase_company", "--list"))
     expect("erase_company" in page.manage("audit", "--company", number))
 
 
 def wrong_field_keys(scene: Scene, page: Page) -> Iterator[None]:
-    """A host is set up with a fresh key instead of the one that everything is encrypted with."""
+    """Set up a host with a fresh key, not the one that all data is encrypted with."""
     service = scene.rig.service
     right = service.environment["FIELD_KEYS"]
     service.environment["FIELD_KEYS"] = "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
@@ -251,7 +251,7 @@ def wrong_field_keys(scene: Scene, page: Page) -> Iterator[None]:
 
 
 def nobody_for_three_weeks(scene: Scene, page: Page) -> Iterator[None]:
-    """No worker has run for seven weeks less three: the weeks ahead run out."""
+    """Let the future partitions run out, as if no worker had run for weeks."""
     scene.rig.service.stop("worker")
     with connection.cursor() as cursor:
         cursor.execute(
@@ -272,14 +272,14 @@ def nobody_for_three_weeks(scene: Scene, page: Page) -> Iterator[None]:
 
 
 def keep_opening(scene: Scene, over: threading.Event) -> None:
-    """Ask for tickets, as companies do, whatever is answered."""
+    """Open tickets, as companies do, regardless of the answers."""
     while not over.wait(0.1):
         with contextlib.suppress(requests.RequestException):
             scene.open_ticket()
 
 
 def bad_release(scene: Scene, page: Page) -> Iterator[None]:
-    """The new version fails at each ticket that is opened."""
+    """Deploy a version that fails whenever a ticket is opened."""
     service = scene.rig.service
     tree = scene.rig.place.files / "release"
     ignored = shutil.ignore_patterns(".git", ".venv", ".dev", "tests", "docs", "__pycache__")
@@ -302,16 +302,16 @@ def bad_release(scene: Scene, page: Page) -> Iterator[None]:
 
 
 def well(scene: Scene, *checks: str) -> bool:
-    """Whether doctor has nothing to say about these."""
+    """Return True if doctor grades all these checks as ok."""
     with contextlib.suppress(subprocess.CalledProcessError):
-        found = json.loads(scene.rig.service.manage("doctor", "--json", "--only", *checks))
-        return all(each["grade"] == "ok" for each in found["checks"])
+        report = json.loads(scene.rig.service.manage("doctor", "--json", "--only", *checks))
+        return all(each["grade"] == "ok" for each in report["checks"])
     return False
 
 
 @contextlib.contextmanager
 def small_disk(folder: Path) -> Iterator[Path]:
-    """A disk of DISK_MB for the files of tickets. Raises NotHere where none can be mounted."""
+    """Mount a disk of DISK_MB for the files of tickets. Raises NotHere if that is impossible."""
     folder.mkdir()
     mounted = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", f"size={DISK_MB}m", "tmpfs", folder],

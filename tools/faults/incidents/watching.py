@@ -1,4 +1,4 @@
-"""A real Prometheus that scrapes the service and knows our rules, with their times shortened."""
+"""Real Prometheus that scrapes the service and evaluates our rules, with shortened times."""
 
 import json
 import re
@@ -19,21 +19,21 @@ from tools.faults.verdict import NotHere
 RULES = ROOT / "docs" / "operations" / "alerts.yaml"
 SECONDS = {"s": 1, "m": 60, "h": 3600}
 DURATION = re.compile(r"(\bfor: |\[)(\d+)([smh])")
-# As often as the processes write their counts down.
+# Interval in which the processes write their counts.
 SHORTEST_WINDOW_SECONDS = 15
-# Nor is anything waited for longer.
+# Upper limit of a shortened `for`.
 LONGEST_FOR_SECONDS = 30
 STARTS_WITHIN_SECONDS = 30.0
 
 
 def shortened(rules: str, times: float) -> str:
-    """The rules with each `for` and window so many times shorter; thresholds stay as they are."""
+    """Divide each `for` and window of the rules by `times`; thresholds stay unchanged."""
 
-    def shorten(found: re.Match[str]) -> str:
-        seconds = int(found[2]) * SECONDS[found[3]]
-        if found[1] == "[":
+    def shorten(match: re.Match[str]) -> str:
+        seconds = int(match[2]) * SECONDS[match[3]]
+        if match[1] == "[":
             return f"[{max(SHORTEST_WINDOW_SECONDS, round(seconds / times))}s"
-        return f"{found[1]}{shortened_for(seconds, times)}s"
+        return f"{match[1]}{shortened_for(seconds, times)}s"
 
     return DURATION.sub(shorten, rules)
 
@@ -43,15 +43,15 @@ def shortened_for(seconds: float, times: float) -> int:
 
 
 def patience(alert: str) -> float:
-    """For how many seconds the rule waits before it fires in production: its `for`."""
+    """Return the seconds of the rule's `for`, the wait before it fires in production."""
     text = RULES.read_text()
     rule = text[text.index(f"alert: {alert}\n") :].partition("- alert:")[0]
-    found = re.search(r"\bfor: (\d+)([smh])", rule)
-    return int(found[1]) * SECONDS[found[2]] if found else 0.0
+    match = re.search(r"\bfor: (\d+)([smh])", rule)
+    return int(match[1]) * SECONDS[match[2]] if match else 0.0
 
 
 class Watch:
-    """Use it as `with Watch(…) as watch:`. Raises NotHere where there is no Prometheus."""
+    """Prometheus process: `with Watch(…) as watch:`. Raises NotHere without Prometheus."""
 
     def __init__(self, folder: Path, target: str, times: float) -> None:
         program = shutil.which("prometheus")
@@ -98,7 +98,7 @@ class Watch:
         return any(each["value"][1] == "1" for each in answer["result"])
 
     def firing(self) -> set[str]:
-        """The names of the alerts that fire now."""
+        """Return the names of firing alerts."""
         return {
             each["labels"]["alertname"]
             for each in self._ask("alerts")["alerts"]
@@ -106,11 +106,11 @@ class Watch:
         }
 
     def wait_for(self, alert: str, seconds: float, *, fires: bool = True) -> float:
-        """Seconds until the alert fires, or no longer does. Raises TimeoutError."""
-        done: Callable[[], bool] = lambda: (alert in self.firing()) == fires  # noqa: E731
+        """Wait until the alert fires, or stops; return the seconds. Raises TimeoutError."""
+        is_reached: Callable[[], bool] = lambda: (alert in self.firing()) == fires  # noqa: E731
         start = time.monotonic()
         try:
-            until(done, seconds)
+            until(is_reached, seconds)
         except TimeoutError:
             verb = "did not fire" if fires else "still fires"
             raise TimeoutError(f"{alert} {verb} after {seconds:.0f} s") from None

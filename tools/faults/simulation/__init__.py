@@ -1,1 +1,1 @@
-"""The engine from a seed: the real loop on one thread, with time, network and failures drawn."""
+"""Simulation of the engine from a seed: real loops on one thread, with time and failures drawn."""

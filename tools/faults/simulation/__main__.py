@@ -1,4 +1,4 @@
-"""`./dev simulate` inside `.venv`: a folder and a server of its own, then runs from seeds."""
+"""Entry point of `./dev simulate` inside `.venv`: a private server, then runs from seeds."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ from tools.faults.environment import environment
 
 def main() -> int:
     if os.environ.get("PYTHONHASHSEED") != "0":
-        # The order of a set is not to differ from run to run.
+        # Sets need the same order in each run.
         os.environ["PYTHONHASHSEED"] = "0"
         os.execv(sys.executable, [sys.executable, "-m", "tools.faults.simulation", *sys.argv[1:]])  # noqa: S606
     place = throwaway_place("parceldesk-simulation-")

@@ -1,7 +1,7 @@
-"""People in a run: companies that publish and change their webhooks, and operators.
+"""Acts of people in a run: companies that publish and change their webhooks, and operators.
 
-Each is an actor with a connection of its own, calls the service that the API or a command calls,
-and tells the ledger when it began and how it ended.
+Each is an actor with a connection of its own, calls the same service as the API or a command, and
+notes in the ledger when it began and how it ended.
 """
 
 import hashlib
@@ -36,18 +36,18 @@ ACTS_WITH_END = ("pause", "company off", "hold", "drain")
 
 
 class RolledBack(Exception):
-    """The transaction of a fact that was not to be."""
+    """Deliberate rollback of a transaction that publishes."""
 
 
 class Acts:
-    """By name; each gets the thing that is planned and does it, as the actor that runs."""
+    """Acts by name; each carries out a planned thing as the running actor."""
 
     def __init__(self, run: Stage) -> None:
         self.run, self.world = run, run.world
         self.number = 0
 
     def do(self, thing: Thing, actor: Actor) -> str:
-        """Do it, and tell how it ended; one that fails may have come through."""
+        """Carry out an act, and return how it ended; a failed one may have been committed."""
         what = thing.what.replace(" ", "_")
         about: dict[str, Any] = {"act": thing.what}
         work: Callable[[Thing, dict[str, Any], Actor], None] = getattr(self, what)
@@ -66,19 +66,19 @@ class Acts:
 
     def publish(self, thing: Thing, about: dict[str, Any], actor: Actor) -> None:
         dice = random.Random(thing.dice)  # noqa: S311 - a simulation
-        news, told = [], []
+        news, payloads = [], []
         for _ in range(thing.which):
             self.number += 1
             company, kind = dice.choice(self.world.companies), dice.choice(TYPES[:2])
             subject = dice.randint(1, self.run.plan.subjects) * 100 + self.world.companies.index(
                 company
             )
-            said = {"n": self.number, "company": company, "type": kind, "subject": subject}
-            told.append(said)
-            body = json.dumps(said).encode()
+            payload = {"n": self.number, "company": company, "type": kind, "subject": subject}
+            payloads.append(payload)
+            body = json.dumps(payload).encode()
             fact = UUID(bytes=hashlib.md5(body, usedforsecurity=False).digest())
             news.append(News(company, kind, subject, f"T{subject}", body, None, fact))
-        about["events"] = told
+        about["events"] = payloads
         with transaction.atomic():
             publishing.publish(news)
             if thing.seconds:

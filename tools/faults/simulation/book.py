@@ -1,4 +1,4 @@
-"""The ledger of a run, put in order for the judge. It imports nothing of the service."""
+"""Ledger of a run, sorted for the judge. It imports nothing of the service."""
 
 import json
 from collections import defaultdict
@@ -7,47 +7,47 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 Entry = dict[str, Any]
-# The engine writes an answer down within this time, unless something is wrong meanwhile.
+# The engine records an answer within this time, unless there is a fault.
 WRITTEN_SECONDS = 1.0
-# A fault reaches so far beyond its end: the loop tries again, and learns that it was given up.
+# Effects of a fault last this long after its end: the loop retries, or learns that it is lost.
 AFTER_SECONDS = 2.0
-# A loop gives up a statement that hangs after this time.
+# Timeout of a loop's statement that hangs.
 PATIENCE_SECONDS = 10.0
 # Another loop takes over from a lost one within a lease of four seconds and a heartbeat; lanes that
 # a loop took after it was given up are found every five seconds.
 HEAL_SECONDS, ORPHANS_SECONDS = 6.0, 5.0
-# A loop that could not reach the database has done so within this time.
+# A loop reaches the database again within this time.
 AGAIN_SECONDS = 3.0
-# Nobody gives up a loop that is frozen for less, and it goes on at once. From this on it also knows
-# itself that it was away.
+# A loop that is frozen for less than the first keeps its lease, and continues at once; from the
+# second on it notices its absence itself.
 UNNOTICED_SECONDS, NOTICED_AWAY_SECONDS = 2.9, 2.0
-# Time within which the others take what a stopping loop releases.
+# Time within which the others take over the lanes that a stopping loop releases.
 STOPPED_SECONDS = 1.0
-# Clocks are put forward and back by this much at most.
+# Largest change of a clock.
 CLOCK_SECONDS = 3.5
-# Acts that last until somebody ends them; nothing is sent meanwhile.
+# Acts that last until another act ends them; nothing is sent meanwhile.
 LASTING = ("pause", "hold", "drain", "company off")
 
 
 @dataclass
 class Flight:
-    """A request: from its first byte to the moment the loop has its answer."""
+    """Request, from its first byte until the loop has its answer."""
 
     number: int
     loop: str
     url: str
     id: str
     sequence: int
-    said: Entry
+    payload: Entry
     body: str
     headers: dict[str, str]
     dialled: float
-    sent: float | None = None
-    seen: float | None = None
+    sent_at: float | None = None
+    seen_at: float | None = None
     ended: float | None = None
     status: int | None = None
     error: str = ""
-    # Seconds for which the receiver asked to be left alone.
+    # Retry-After of the answer, in seconds.
     retry_after: float | None = None
 
     @property
@@ -60,9 +60,9 @@ class Flight:
 
 
 class Trouble(NamedTuple):
-    """A fault of a loop, or of all of them where `who` is empty.
+    """Fault of a loop, or of all loops if `who` is empty.
 
-    A harmless one loses nothing that a loop has done: it only delays it.
+    A harmless one only delays a loop, and loses none of its work.
     """
 
     began: float
@@ -73,42 +73,42 @@ class Trouble(NamedTuple):
 
 @dataclass
 class Book:
-    """The ledger, put in order."""
+    """Sorted ledger."""
 
     webhooks: dict[int, Entry] = field(default_factory=dict)
     ladder: list[float] = field(default_factory=list)
-    # Loops that there should be, and those with a lease when all is over.
+    # Number of places for loops, and of loops with a lease at the end.
     places: int = 0
     working: int = 0
-    # The clock of the database was put forward or back.
+    # The clock of the database was changed.
     clock_moved: bool = False
-    # Something may have been written down twice, as its answer was lost.
+    # A result may have been recorded twice, as an answer of the database was lost.
     unsure: bool = False
     events: dict[int, Entry] = field(default_factory=dict)
     flights: dict[int, Flight] = field(default_factory=dict)
     acts: list[Entry] = field(default_factory=list)
     troubles: list[Trouble] = field(default_factory=list)
     crashed: list[Entry] = field(default_factory=list)
-    # Spans in which something may be late.
+    # Spans in which deliveries may be late.
     unwell: list[tuple[float, float]] = field(default_factory=list)
-    # Spans in which nobody hears the doorbell.
+    # Spans without the doorbell.
     unheard: list[tuple[float, float]] = field(default_factory=list)
-    # Loops that were frozen, from when to when, and when loops died.
+    # Frozen loops with begin and end, and times of loops' deaths.
     frozen: list[tuple[str, float, float]] = field(default_factory=list)
     died: dict[str, float] = field(default_factory=dict)
-    # Times, loops and what happened to them: started, frozen, thawed, ended.
+    # Times, loops and their changes: started, frozen, thawed, ended.
     lives: list[tuple[float, str, str]] = field(default_factory=list)
-    # The service's own word on each delivery in the end.
+    # Final state of each delivery according to the service.
     deliveries: list[Entry] = field(default_factory=list)
 
     def by_delivery(self, flights: Iterable[Flight] | None = None) -> dict[str, list[Flight]]:
-        found = defaultdict(list)
+        flights_by_id = defaultdict(list)
         for flight in self.flights.values() if flights is None else flights:
-            found[flight.id].append(flight)
-        return found
+            flights_by_id[flight.id].append(flight)
+        return flights_by_id
 
     def disturbed(self) -> list[tuple[float, float]]:
-        """Return the spans in which something was wrong or the service had not yet got over it."""
+        """Return the spans of faults, and of the service's recovery from them."""
         spans = list(self.unwell)
         working: set[str] = set()
         ended: set[str] = set()
@@ -127,9 +127,9 @@ class Book:
         return spans if working else [*spans, (nobody_since, 1e9)]
 
     def troubled(self, loop: str, since: float, until: float, *, harmful: bool = False) -> bool:
-        """Return whether anything was wrong with a loop, or with what all of them need.
+        """Return True if there was a fault of a loop, or of something that all loops need.
 
-        `harmful`: only what can have a loop forget what it has done.
+        `harmful`: count only faults that can lose work of a loop.
         """
         return any(
             each.began <= until
@@ -140,7 +140,7 @@ class Book:
         )
 
     def written_by(self, loop: str, at: float) -> float:
-        """Return when an answer of that time is written down: not while that only fails."""
+        """Return the time by which an answer must be recorded, later if statements fail."""
         until = at + WRITTEN_SECONDS
         for each in sorted(self.troubles):
             if each.harmless and each.who in (loop, "") and each.began <= until:
@@ -148,13 +148,13 @@ class Book:
         return until
 
     def noticed_at(self, flight: Flight) -> float:
-        """Return when its loop noticed that a flight had ended: not while it was frozen."""
+        """Return when the loop noticed the end of a flight, later if it was frozen."""
         over = flight.ended if flight.ended is not None else flight.dialled
         own = (each for each in self.frozen if each[0] == flight.loop)
         return max((until for _, since, until in own if since <= over < until), default=over)
 
     def unseen(self, flight: Flight) -> bool:
-        """Return whether its time went by while its loop was away: that is no failure."""
+        """Return True for a timeout during its loop's absence, which does not count as failure."""
         return flight.error == "timeout" and any(
             who == flight.loop
             and since <= (flight.ended or flight.dialled)
@@ -164,7 +164,7 @@ class Book:
         )
 
     def ends_of(self, act: Entry) -> list[Entry]:
-        """Return the later acts that end this one."""
+        """Return later acts that end this one."""
         return [
             each
             for each in self.acts
@@ -174,7 +174,7 @@ class Book:
         ]
 
     def acts_on(self, webhook: Entry, since: float, until: float) -> list[Entry]:
-        """Return acts after which this webhook's deliveries may be sent at other times."""
+        """Return acts that may change the times of this webhook's deliveries."""
         return [
             each
             for each in self.acts
@@ -216,9 +216,9 @@ def read(ledger: list[Entry]) -> Book:
                     at,
                 )
             case "sent":
-                book.flights[entry["flight"]].sent = at
+                book.flights[entry["flight"]].sent_at = at
             case "seen":
-                book.flights[entry["flight"]].seen = at
+                book.flights[entry["flight"]].seen_at = at
             case "ended":
                 flight = book.flights[entry["flight"]]
                 flight.ended, flight.status, flight.error = at, entry["status"], entry["error"]
@@ -246,7 +246,7 @@ def read(ledger: list[Entry]) -> Book:
                 until = at + entry["seconds"]
                 note_trouble(book, "", at, until, until + ORPHANS_SECONDS)
             case "fault" if entry["fault"] == "database away":
-                # Nobody is given up: they only try again.
+                # No loop loses its lease: they only retry.
                 until = at + entry["seconds"]
                 book.troubles.append(Trouble(at, until + AFTER_SECONDS, "", harmless=True))
                 book.unwell.append((at, until + AGAIN_SECONDS))
@@ -269,14 +269,14 @@ def note_frozen(book: Book, who: str, at: float, until: float) -> None:
         book.troubles.append(Trouble(at, until + AFTER_SECONDS, who))
         book.unwell.append((at, until + AFTER_SECONDS / 2))
         return
-    # The others do not wait until it thaws.
+    # The other loops do not wait for its return.
     note_trouble(book, who, at, until, late_until=at)
     book.lives.append((at, who, "frozen"))
     book.lives.append((until, who, "thawed"))
 
 
 def note_statement(book: Book, who: str, at: float, trouble: str) -> None:
-    """Note a statement that was lost, or whose answer was."""
+    """Note a statement that was lost, or whose answer was lost."""
     if trouble == "before":
         book.troubles.append(Trouble(at, at + AFTER_SECONDS, who, harmless=True))
         book.unwell.append((at, at + AGAIN_SECONDS))
@@ -296,9 +296,9 @@ def note_trouble(
     until: float | None = None,
     late_until: float | None = None,
 ) -> None:
-    """Note what was wrong with a loop, or with all where `who` is empty.
+    """Note a fault of a loop, or of all loops if `who` is empty.
 
-    HEAL_SECONDS after `late_until`, else after `at`, the service must have got over it.
+    The service must recover within HEAL_SECONDS after `late_until`, or else after `at`.
     """
     book.troubles.append(Trouble(at, (until or at) + AFTER_SECONDS, who))
     book.unwell.append((at, (late_until or at) + HEAL_SECONDS))

@@ -1,8 +1,8 @@
-"""The way to PostgreSQL, which is the real one: each statement goes when the seed lets it.
+"""Connections to a real PostgreSQL, on which the seed decides when each statement runs.
 
-A statement has two ends: it arrives, when it is carried out by the server at the time of the
-simulation, and its answer arrives. Between the two a connection may break, so that a commit that
-has come through is not heard of. One that waits for a lock lets the others go on.
+A statement has two steps: it arrives, and the server executes it at the simulated time; then its
+answer arrives. In between the connection may break, so that the answer to a commit is lost. A
+statement that waits for a lock lets the others continue.
 """
 
 import math
@@ -22,13 +22,13 @@ from greenlet import GreenletExit, getcurrent, greenlet
 from tools.faults.simulation.scheduler import EPOCH, Actor, Scheduler
 
 READ, WRITE = 1, 2
-# Real time after which a statement that has not been answered is looked at: it may wait for a lock.
+# Real time after which a statement without an answer is checked: it may wait for a lock.
 LOOK_AFTER_MS = 20
 BLOCKED = "SELECT cardinality(pg_blocking_pids(%s)) > 0"
-GONE = "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = %s)"
-# Before pg_catalog, so that the statements of the service read the time of the simulation. The
-# clock is a file, and its size the microseconds that have gone by: nothing else can be told to all
-# connections at once without a statement for it.
+HAS_ENDED = "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = %s)"
+# Schema `simulated` precedes pg_catalog, so that the service's statements read the simulated time.
+# The clock is a file whose size is the elapsed microseconds, as nothing else can be changed for
+# all connections at once without a statement.
 PATH = "-c search_path=simulated,public,pg_catalog"
 SCHEMA = """
 CREATE SCHEMA IF NOT EXISTS simulated;
@@ -49,19 +49,21 @@ NO_TROUBLE = ("", 0.001, 0.001)
 
 
 class Statement:
-    """A statement on its way. `trouble` is what happens to it."""
+    """Statement in progress, with the `trouble` that happens to it."""
 
     def __init__(self, actor: Actor, steps: Generator[int, int, Any], descriptor: int) -> None:
         self.actor, self.steps, self.descriptor = actor, steps, descriptor
-        self.done = False
+        self.finished = False
         self.value: Any = None
         self.error: BaseException | None = None
         self.wanted = 0
 
 
 class Lines:
-    """All connections. `trouble_of` says what happens to the next statement of an actor:
-    "" for nothing, "before", "after" or "hangs", and for how many seconds it is on its way.
+    """All connections.
+
+    `trouble_of` returns the trouble of an actor's next statement ("" for none, "before", "after" or
+    "hangs"), and the seconds that the statement and its answer take.
     """
 
     def __init__(self, scheduler: Scheduler, observer: Any, clock: Path) -> None:
@@ -69,21 +71,29 @@ class Lines:
         self._clock = clock
         self.trouble_of: Callable[[Actor], tuple[str, float, float]] = lambda actor: NO_TROUBLE
         self.is_away: Callable[[], bool] = lambda: False
-        self.tell: Callable[..., None] = lambda *said, **facts: None
+        self.tell: Callable[..., None] = lambda *words, **facts: None
         self.note: Callable[[str, str], None] = lambda who, what: None
         self._observer = observer
         self._blocked: list[Statement] = []
         self._links: list[Any] = []
 
     def open_for(self, actor: Actor, waiter: Any, **settings: Any) -> None:
-        """Give an actor a connection of its own, which is opened when it is first used."""
+        """Give an actor a connection of its own, which is opened on first use."""
         base = connections.settings[DEFAULT_DB_ALIAS]
         options = {**base["OPTIONS"], "options": PATH}
-        given = {**base, "OPTIONS": options, "WAITER": waiter, "PATIENCE_SECONDS": 10.0, **settings}
-        actor.connection = load_backend(base["ENGINE"]).DatabaseWrapper(given, DEFAULT_DB_ALIAS)
+        parameters = {
+            **base,
+            "OPTIONS": options,
+            "WAITER": waiter,
+            "PATIENCE_SECONDS": 10.0,
+            **settings,
+        }
+        actor.connection = load_backend(base["ENGINE"]).DatabaseWrapper(
+            parameters, DEFAULT_DB_ALIAS
+        )
 
     def connect(self, actor: Actor, make: Callable[[], Any]) -> Any:
-        """Open a connection, unless the actor is being killed: leaving a transaction reconnects."""
+        """Open a connection, unless the actor is being killed, which may try to reconnect."""
         if actor.dead:
             raise GreenletExit
         link = make()
@@ -91,7 +101,7 @@ class Lines:
         return link
 
     def close(self) -> None:
-        """Close whatever the actors of a run have left open."""
+        """Close connections that the actors of a run have left open."""
         for link in self._links:
             link.close()
 
@@ -108,18 +118,18 @@ class Lines:
         return statement
 
     def cut(self, actor: Actor) -> None:
-        """Close its connection, as the end of its process does, and wait for the server's end."""
+        """Close an actor's connection, like its process's end, and wait for the backend's end."""
         link = actor.connection.connection if actor.connection else None
         self._blocked = [each for each in self._blocked if each.actor is not actor]
         if link is None or link.closed:
             return
         number = link.pgconn.backend_pid
         link.pgconn.finish()
-        while not self._ask(GONE, number):
+        while not self._ask(HAS_ENDED, number):
             pass
 
     def look_at_blocked(self) -> None:
-        """Go on with statements whose lock is free by now."""
+        """Continue statements whose lock has become free."""
         for statement in list(self._blocked):
             if not self._waits_for_lock(statement):
                 self._blocked.remove(statement)
@@ -165,28 +175,28 @@ class Lines:
     def _break(self, statement: Statement, link: Any, back: float = 0.001) -> None:
         number = link.pgconn.backend_pid
         link.pgconn.finish()
-        while not self._ask(GONE, number):
+        while not self._ask(HAS_ENDED, number):
             pass
         statement.error = psycopg.OperationalError("the connection is lost")
         self._answer(statement, back)
 
     def _answer(self, statement: Statement, back: float) -> None:
         def arrive() -> None:
-            statement.done = True
+            statement.finished = True
             statement.actor.wake()
 
         self.scheduler.at(self.scheduler.now + back, arrive)
 
     def _ready(self, statement: Statement) -> int:
-        """Return which of the wanted READ and WRITE is possible; 0 where it waits for a lock."""
+        """Return which of the wanted READ and WRITE is possible; 0 if it waits for a lock."""
         poll = select.poll()
         reading = select.POLLIN if statement.wanted & READ else 0
         writing = select.POLLOUT if statement.wanted & WRITE else 0
         poll.register(statement.descriptor, reading | writing)
         while True:
-            if found := poll.poll(LOOK_AFTER_MS):
-                writable = WRITE if found[0][1] & select.POLLOUT else 0
-                return writable | (READ if found[0][1] & ~select.POLLOUT else 0)
+            if ready := poll.poll(LOOK_AFTER_MS):
+                writable = WRITE if ready[0][1] & select.POLLOUT else 0
+                return writable | (READ if ready[0][1] & ~select.POLLOUT else 0)
             if self._waits_for_lock(statement):
                 return 0
 
@@ -199,7 +209,7 @@ class Lines:
 
 
 class Line:
-    """The waiter of an actor without a loop, for its statements."""
+    """Waiter for the statements of an actor without a loop."""
 
     def __init__(self, actor: Actor, lines: Lines) -> None:
         self._actor, self._lines = actor, lines
@@ -212,7 +222,7 @@ class Line:
         if self._actor.dead:
             raise GreenletExit
         statement = self._lines.send(self._actor, steps, descriptor, seconds)
-        while not statement.done:
+        while not statement.finished:
             self._actor.wait()
         if statement.error:
             raise statement.error
@@ -226,7 +236,7 @@ class Line:
 
 
 class Beside:
-    """A deliveries.engine.beside.Beside on the clock of the simulation."""
+    """Simulated deliveries.engine.beside.Beside, on the clock of the run."""
 
     def __init__(self, actor: Actor, lines: Lines) -> None:
         self._actor, self._lines, self._clock = actor, lines, lines.scheduler
@@ -244,10 +254,10 @@ class Beside:
 
     @property
     def ready(self) -> bool:
-        """Return whether the work can go on."""
+        """Return True if the work can continue."""
         if not self.work or self.work.dead:
             return False
-        return bool(self._statement and self._statement.done) or self._clock.now >= self._until
+        return bool(self._statement and self._statement.finished) or self._clock.now >= self._until
 
     def begin(self, work: Callable[[], Any]) -> "Future[Any]":
         future: Future[Any] = Future()
@@ -286,7 +296,7 @@ class Beside:
         if self._actor.dead:
             raise GreenletExit
         statement = self._statement = self._lines.send(self._actor, steps, descriptor, seconds)
-        while not statement.done:
+        while not statement.finished:
             self._give_way()
         self._statement = None
         if statement.error:

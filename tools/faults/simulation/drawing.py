@@ -1,4 +1,4 @@
-"""Draw plans from seeds: a scene, or publications, faults and acts at random."""
+"""Plans drawn from seeds: a scene, or random publications, faults and acts."""
 
 import random
 from collections.abc import Iterable
@@ -20,14 +20,14 @@ from tools.faults.simulation.scenes import SCENES, SHORT_CLAIM_SECONDS
 
 Kind = TypeVar("Kind")
 
-# The part of runs that play a scene, and of these the part in which something else fails too.
+# Share of runs that play a scene, and the share of these with further faults.
 SCENE_PART, DISTURBED_PART = 0.7, 0.15
-# The part of runs in which the engine's sizes are small.
+# Share of runs with small sizes of the engine.
 SMALL_PART = 0.25
 
 
 class Kinds(NamedTuple):
-    """Names of what there is in one run, those of faults and acts with their weights."""
+    """Names used in a run, those of faults and acts with their weights."""
 
     faults: list[tuple[str, int]]
     acts: list[tuple[str, int]]
@@ -39,7 +39,7 @@ class Kinds(NamedTuple):
 
 
 def drawn(seed: int) -> Plan:
-    """The plan of a seed."""
+    """Draw the plan of a seed."""
     dice = random.Random(seed)  # noqa: S311 - a simulation
     linger = dice.choices((0.03, 2.0), (9, 1))[0]
     loops = dice.choice((1, 2, 2, 3, 3))
@@ -74,13 +74,13 @@ def anything(dice: random.Random, calm_at: float) -> list[Thing]:
 
 
 def some(of: Iterable[Kind], dice: random.Random) -> list[Kind]:
-    """Draw a few of them, or all: what all happens at once hides what one of them breaks."""
-    found = list(of)
-    return dice.sample(found, min(dice.choice((1, 2, 3, len(found))), len(found)))
+    """Draw a few kinds, or all: too many at once hide what one of them breaks."""
+    kinds = list(of)
+    return dice.sample(kinds, min(dice.choice((1, 2, 3, len(kinds))), len(kinds)))
 
 
 def publication(dice: random.Random, calm_at: float) -> Thing:
-    """Draw events of one transaction, which may take its time or be rolled back."""
+    """Draw events of one transaction, which may be slow or rolled back."""
     how = dice.choices(("commits", "rolls back"), (9, 1))[0]
     seconds = dice.choice((0.0, 0.0, 0.0, 0.1, 3.0))
     return Thing(dice.uniform(0, calm_at), "publish", seconds, dice.randint(1, 6), how, roll(dice))

@@ -1,7 +1,7 @@
-"""Judge from its ledger alone whether a run kept what the service promises.
+"""Judge of a run, which checks the service's promises by the ledger alone.
 
-The ledger has what was published, what people asked for, what receivers saw, and which faults
-there were. This imports nothing of the service: its promises are written down here a second time.
+The ledger has publications, people's acts, requests seen by receivers, and faults. This imports
+nothing of the service: its promises are stated here independently.
 """
 
 import hashlib
@@ -20,22 +20,22 @@ from tools.faults.simulation.book import (
 )
 from tools.faults.simulation.timely import in_spite_of_rest, late
 
-# An operator's word has reached every loop by then.
+# Time until an operator's act has reached every loop.
 NOTICED_SECONDS = 1.6
-# Loops that were lost with a delivery after which it is set aside.
+# Number of loops lost with a delivery after which it is set aside.
 CRASHES = 4
-GONE = 410
+GONE_STATUS = 410
 SLACK = 0.05
-# Acts after which nothing is sent.
+# Acts that stop deliveries.
 STOPPING = (*LASTING, "delete", "erase")
-# A delivery for which there is a slot is sent within this time after its claim has begun.
+# A delivery with a slot is sent within this time after the start of its claim.
 CLAIMED_SECONDS = 0.5
-# How far apart two clocks may be, and how long what was written is on its way.
+# Largest difference of two clocks, plus the delay of a write.
 ABOUT = 8.0
 
 
 def broken_promises(ledger: list[Entry]) -> list[str]:
-    """Return the promises that were not kept, in sentences."""
+    """Return broken promises as sentences."""
     book = read(ledger)
     return [
         *(f"{each['who']} crashed: {each['error']}" for each in book.crashed),
@@ -56,36 +56,39 @@ def broken_promises(ledger: list[Entry]) -> list[str]:
 
 
 def missing(book: Book) -> Iterator[str]:
-    """Every place has a loop that works once nothing fails any more."""
+    """Check that every place has a working loop once all faults are over."""
     if book.working < book.places:
         yield f"{book.working} of {book.places} loops work in the end"
 
 
 def foreign(book: Book) -> Iterator[str]:
-    """Each request is of an event of its webhook's company and type; one id is of one event."""
-    told: dict[str, tuple[str, str]] = {}
+    """Check that each request has an event of its webhook's company and type, and one id."""
+    request_by_id: dict[str, tuple[str, str]] = {}
     for flight in book.flights.values():
-        webhook, event = webhook_at(book, flight.url), book.events.get(flight.said["n"])
+        webhook, event = webhook_at(book, flight.url), book.events.get(flight.payload["n"])
         if webhook is None or event is None or event["act"]["how"] == "rolled back":
             yield f"flight {flight.number} tells of an event that is not there"
             continue
         if (webhook["company"], webhook["type"]) != (event["company"], event["type"]):
             yield f"flight {flight.number} tells {flight.url} of a foreign event"
-        if told.setdefault(flight.id, (flight.url, flight.body)) != (flight.url, flight.body):
+        if request_by_id.setdefault(flight.id, (flight.url, flight.body)) != (
+            flight.url,
+            flight.body,
+        ):
             yield f"delivery {flight.id} has two bodies or two receivers"
     pairs = defaultdict(set)
     for flight in book.flights.values():
-        pairs[flight.url, flight.said["n"]].add(flight.id)
+        pairs[flight.url, flight.payload["n"]].add(flight.id)
     for (url, n), ids in pairs.items():
         if len(ids) > 1:
             yield f"event {n} has {len(ids)} deliveries to {url}"
 
 
 def lost(book: Book) -> Iterator[str]:
-    """Every event has arrived, or has used up its attempts, unless somebody stopped it."""
+    """Check that every event has arrived or used up its attempts, unless an act stopped it."""
     by_event = defaultdict(list)
     for flight in book.flights.values():
-        by_event[flight.url, flight.said["n"]].append(flight)
+        by_event[flight.url, flight.payload["n"]].append(flight)
     for n, event in book.events.items():
         if event["act"]["how"] != "done":
             continue
@@ -95,14 +98,14 @@ def lost(book: Book) -> Iterator[str]:
             if is_off(book, webhook):
                 continue
             flights = by_event[webhook["url"], n]
-            arrived = any(each.seen is not None and each.well for each in flights)
+            arrived = any(each.seen_at is not None and each.well for each in flights)
             given_up = sum(each.failed for each in flights) > len(book.ladder)
             if not (arrived or given_up or was_set_aside(book, n, webhook)):
                 yield f"event {n} never came to {webhook['url']}, in {len(flights)} requests"
 
 
 def was_set_aside(book: Book, n: int, webhook: Entry) -> bool:
-    """Return whether the service says so, after enough troubles for it to be true."""
+    """Return True if the service reports it as set aside, with enough faults to explain it."""
     began = book.events[n]["act"]["began"]
     return sum(each.began >= began for each in book.troubles) >= CRASHES and any(
         each["error"] == "internal"
@@ -112,27 +115,27 @@ def was_set_aside(book: Book, n: int, webhook: Entry) -> bool:
 
 
 def untrue(book: Book) -> Iterator[str]:
-    """The service's own word on a delivery agrees with what its receiver saw."""
+    """Check that the service's state of a delivery agrees with the requests its receiver saw."""
     flights = book.by_delivery()
-    for said in book.deliveries:
-        own = flights.get(said["id"], [])
-        what = f"delivery {said['id']} is {said['state']}"
-        set_aside = said["error"] == "internal"
-        if said["state"] == "delivered" and not any(
-            each.seen is not None and each.well for each in own
+    for delivery in book.deliveries:
+        own = flights.get(delivery["id"], [])
+        what = f"delivery {delivery['id']} is {delivery['state']}"
+        set_aside = delivery["error"] == "internal"
+        if delivery["state"] == "delivered" and not any(
+            each.seen_at is not None and each.well for each in own
         ):
             yield f"{what} and never arrived"
         failed = sum(each.failed and not book.unseen(each) for each in own)
-        given_up = failed > len(book.ladder) or any(each.status == GONE for each in own)
-        if said["state"] == "given_up" and not (given_up or set_aside):
+        given_up = failed > len(book.ladder) or any(each.status == GONE_STATUS for each in own)
+        if delivery["state"] == "given_up" and not (given_up or set_aside):
             yield f"{what} after {failed} failures"
-        seen = [each for each in own if each.ended is not None and not book.unseen(each)]
-        if said["attempts"] > len(seen) + set_aside:
-            yield f"{what} after {said['attempts']} attempts, and {len(own)} were made"
+        noticed = [each for each in own if each.ended is not None and not book.unseen(each)]
+        if delivery["attempts"] > len(noticed) + set_aside:
+            yield f"{what} after {delivery['attempts']} attempts, and {len(own)} were made"
 
 
 def is_off(book: Book, webhook: Entry) -> bool:
-    """Return whether a webhook was deleted, gone, or paused to the end."""
+    """Return True if a webhook was deleted, gone, or paused to the end."""
     off: set[str] = set()
     for act in book.acts:
         mine = act.get("webhook") == webhook["webhook"] or act.get("company") == webhook["company"]
@@ -145,38 +148,40 @@ def is_off(book: Book, webhook: Entry) -> bool:
         elif act["act"] in ("pause ends", "company off ends") and act["how"] == "done":
             off.discard(act["act"].removesuffix(" ends"))
     return bool(off) or any(
-        each.url == webhook["url"] and each.status == GONE for each in book.flights.values()
+        each.url == webhook["url"] and each.status == GONE_STATUS for each in book.flights.values()
     )
 
 
 def out_of_order(book: Book) -> Iterator[str]:
-    """No event of a subject is sent while an earlier one of it is still to be delivered."""
+    """Check that no event is sent while an earlier one of its subject waits."""
     by_subject = defaultdict(list)
     for flight in book.flights.values():
-        by_subject[flight.url, flight.said["subject"]].append(flight)
+        by_subject[flight.url, flight.payload["subject"]].append(flight)
     for (url, subject), flights in by_subject.items():
         webhook = webhook_at(book, url)
         for flight in flights:
-            if flight.sent is None or webhook is None:
+            if flight.sent_at is None or webhook is None:
                 continue
-            for other in {each.said["n"]: each for each in flights}.values():
+            for other in {each.payload["n"]: each for each in flights}.values():
                 if not goes_first(book, other, flight):
                     continue
-                own = [each for each in flights if each.said["n"] == other.said["n"]]
-                if finished_by(book, own, flight.sent) or asked_again(book, webhook, own, flight):
+                own = [each for each in flights if each.payload["n"] == other.payload["n"]]
+                if finished_by(book, own, flight.sent_at) or asked_again(
+                    book, webhook, own, flight
+                ):
                     continue
                 yield (
-                    f"{url} got event {flight.said['n']} of subject {subject}"
-                    f" before event {other.said['n']}"
+                    f"{url} got event {flight.payload['n']} of subject {subject}"
+                    f" before event {other.payload['n']}"
                 )
 
 
 def goes_first(book: Book, other: Flight, flight: Flight) -> bool:
-    """Return whether the other's event has a lower number, and was stored no later.
+    """Return True if the other's event has a lower number, and was stored no later.
 
-    One that is stored later may find this one claimed, and waiting for a slot.
+    An event stored later may find this one already claimed, and waiting for a slot.
     """
-    earlier, own = book.events[other.said["n"]]["act"], book.events[flight.said["n"]]["act"]
+    earlier, own = book.events[other.payload["n"]]["act"], book.events[flight.payload["n"]]["act"]
     return other.sequence < flight.sequence and (earlier is own or earlier["at"] <= own["began"])
 
 
@@ -185,13 +190,13 @@ def finished_by(book: Book, flights: list[Flight], at: float) -> bool:
     failed = sum(each.failed for each in over)
     first = flights[0]
     webhook = webhook_at(book, first.url)
-    set_aside = webhook is not None and was_set_aside(book, first.said["n"], webhook)
+    set_aside = webhook is not None and was_set_aside(book, first.payload["n"], webhook)
     given_up = failed > len(book.ladder) or set_aside
     return given_up or any(each.well for each in over)
 
 
 def asked_again(book: Book, webhook: Entry, own: list[Flight], flight: Flight) -> bool:
-    """Return whether somebody had it sent again: then it is behind what has gone before."""
+    """Return True if an act redelivered it, which puts it after events sent before."""
     ids = {each.id for each in own}
     return any(ids & set(each.get("deliveries", ())) for each in book.acts) or any(
         each["act"] == "recover" for each in book.acts_on(webhook, 0.0, flight.dialled)
@@ -199,11 +204,11 @@ def asked_again(book: Book, webhook: Entry, own: list[Flight], flight: Flight) -
 
 
 def repeated(book: Book) -> Iterator[str]:
-    """No delivery is sent again after a success, unless a fault or somebody's wish explains it."""
+    """Check that no delivery is repeated after a success, unless a fault or an act explains it."""
     for id, flights in book.by_delivery().items():
         for earlier, later in pairwise(flights):
             webhook = webhook_at(book, later.url)
-            if webhook is None or later.sent is None:
+            if webhook is None or later.sent_at is None:
                 continue
             over = earlier.ended if earlier.ended is not None else later.dialled
             if asked_again(book, webhook, flights, later):
@@ -218,7 +223,7 @@ def repeated(book: Book) -> Iterator[str]:
 
 
 def too_early(book: Book) -> Iterator[str]:
-    """A retry keeps to the ladder, unless the receiver was mended or somebody asked for it."""
+    """Check that retries follow the schedule, unless the receiver recovered or an act sent them."""
     for id, flights in book.by_delivery().items():
         tries = [each for each in flights if each.error != "not_sent"]
         webhook = webhook_at(book, flights[0].url)
@@ -234,8 +239,8 @@ def too_early(book: Book) -> Iterator[str]:
                 continue
             since, until = earlier.dialled, later.dialled
             mended = any(tries[0].dialled <= at <= until for at in wells)
-            asked = book.acts_on(webhook, tries[0].dialled, until)
-            if mended or asked or troubled_flights(book, tries):
+            acts = book.acts_on(webhook, tries[0].dialled, until)
+            if mended or acts or troubled_flights(book, tries):
                 continue
             waited = later.dialled - earlier.ended
             if waited < book.ladder[number] - SLACK:
@@ -252,18 +257,20 @@ def troubled_flights(book: Book, flights: list[Flight]) -> bool:
 
 
 def too_many_at_once(book: Book) -> Iterator[str]:
-    """Never more requests to a webhook at once than it wants."""
+    """Check that requests in flight never exceed the webhook's limit."""
     for webhook in book.webhooks.values():
         if any(each["act"] == "limit" for each in book.acts_on(webhook, 0.0, 1e9)):
             continue
-        own = [each for each in book.flights.values() if each.url == webhook["url"] and each.sent]
+        own = [
+            each for each in book.flights.values() if each.url == webhook["url"] and each.sent_at
+        ]
         for flight in own:
             beside = [
                 each
                 for each in own
-                if each.sent is not None
-                and each.sent <= (flight.sent or 0.0)
-                and (each.ended is None or each.ended > (flight.sent or 0.0))
+                if each.sent_at is not None
+                and each.sent_at <= (flight.sent_at or 0.0)
+                and (each.ended is None or each.ended > (flight.sent_at or 0.0))
             ]
             too_many = webhook["most"] and len(beside) > webhook["most"]
             if too_many and not troubled_flights(book, beside):
@@ -271,7 +278,7 @@ def too_many_at_once(book: Book) -> Iterator[str]:
 
 
 def in_spite_of(book: Book) -> Iterator[str]:
-    """Nothing goes to what is paused, held, drained or deleted, once the loops have noticed."""
+    """Check that nothing is sent to paused, held, drained or deleted webhooks."""
     for act in book.acts:
         if act["act"] not in STOPPING or act["how"] != "done":
             continue
@@ -290,18 +297,20 @@ def in_spite_of(book: Book) -> Iterator[str]:
 
 
 def in_spite_of_gone(book: Book) -> Iterator[str]:
-    """A receiver that says that it is gone gets nothing more, until somebody resumes it."""
-    for gone in book.flights.values():
-        webhook = webhook_at(book, gone.url)
-        if gone.status != GONE or gone.ended is None or webhook is None:
+    """Check that a receiver that answered 410 gets nothing more, until an act resumes it."""
+    for farewell in book.flights.values():
+        webhook = webhook_at(book, farewell.url)
+        if farewell.status != GONE_STATUS or farewell.ended is None or webhook is None:
             continue
-        if book.troubled(gone.loop, gone.dialled, book.written_by(gone.loop, gone.ended)):
+        if book.troubled(
+            farewell.loop, farewell.dialled, book.written_by(farewell.loop, farewell.ended)
+        ):
             continue
         for flight in book.flights.values():
-            if flight.url != gone.url or flight.dialled < gone.ended + NOTICED_SECONDS:
+            if flight.url != farewell.url or flight.dialled < farewell.ended + NOTICED_SECONDS:
                 continue
-            if not book.acts_on(webhook, gone.dialled, flight.dialled):
-                yield f"flight {flight.number} went to {gone.url}, which is gone"
+            if not book.acts_on(webhook, farewell.dialled, flight.dialled):
+                yield f"flight {flight.number} went to {farewell.url}, which is gone"
 
 
 def concerns(act: Entry, webhook: Entry) -> bool:
@@ -315,15 +324,15 @@ def concerns(act: Entry, webhook: Entry) -> bool:
 
 
 def wrongly_signed(book: Book) -> Iterator[str]:
-    """Each request is signed with the secret of its webhook at that time.
+    """Check that each request is signed with the secret of its webhook at that time.
 
-    What waits for its turn has the address that was read when it was claimed.
+    A delivery that waits for a slot uses the secret read at its claim.
     """
     for flight in book.flights.values():
-        webhook, said = webhook_at(book, flight.url), flight.headers.get("X-Webhook-Signature")
+        webhook, signature = webhook_at(book, flight.url), flight.headers.get("X-Webhook-Signature")
         if webhook is None:
             continue
-        if said is None:
+        if signature is None:
             yield f"flight {flight.number} is not signed"
             continue
         timestamp, event = flight.headers["X-Webhook-Timestamp"], flight.headers["X-Webhook-Event"]
@@ -333,7 +342,7 @@ def wrongly_signed(book: Book) -> Iterator[str]:
             secret
             for secret in secrets
             if hmac.compare_digest(
-                said.rpartition("=")[2],
+                signature.rpartition("=")[2],
                 hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest(),
             )
         ]
@@ -342,9 +351,9 @@ def wrongly_signed(book: Book) -> Iterator[str]:
 
 
 def claimed_since(book: Book, flight: Flight) -> float:
-    """Return from when on a flight may have been claimed.
+    """Return the earliest time at which a flight may have been claimed.
 
-    It waited as long as other requests to its host were in flight, or something was wrong.
+    It waited while other requests to its host were in flight, or during a fault.
     """
     since = flight.dialled
     if book.clock_moved or book.troubled(flight.loop, since - ABOUT, since):
@@ -359,17 +368,17 @@ def claimed_since(book: Book, flight: Flight) -> float:
 
 
 def secrets_at(book: Book, webhook: Entry, at: float, claimed: float) -> set[str]:
-    """Return the secrets that may sign then: the one in use, and one that comes or goes then."""
+    """Return the secrets that may sign at a time: the current one, and one being rotated."""
     now, coming, since, until = webhook["secret"], "", 1e9, 1e9
     early = ABOUT if book.clock_moved else SLACK
-    found: set[str] = set()
+    secrets: set[str] = set()
     for act in [*book.acts, {"act": "rotate", "began": 1e9, "at": 1e9, "how": "end"}]:
         if act["act"] != "rotate" or act.get("webhook", webhook["webhook"]) != webhook["webhook"]:
             continue
-        # Until the next one: the coming one is in use from a moment between these two on.
+        # Between begin and end of the rotation, either secret may be in use.
         if act["at"] >= claimed:
-            found |= {now} if claimed <= until else set()
-            found |= {coming} if at >= since - early else set()
+            secrets |= {now} if claimed <= until else set()
+            secrets |= {coming} if at >= since - early else set()
         if act["began"] > at + ABOUT:
             break
         if act["how"] == "unsure":
@@ -378,4 +387,4 @@ def secrets_at(book: Book, webhook: Entry, at: float, claimed: float) -> set[str
             now = coming
         wait = act.get("activates_in", 0)
         coming, since, until = act.get("secret", ""), act["began"] + wait, act["at"] + wait
-    return found
+    return secrets

@@ -1,4 +1,4 @@
-"""The places of workers, each with an engine loop, and with another one after it has ended."""
+"""Places of workers, each with an engine loop that is replaced after its end."""
 
 from deliveries.engine.loop import Engine
 from tools.faults.simulation.database import Beside
@@ -8,7 +8,7 @@ from tools.faults.simulation.stage import Stage
 
 
 class Loop:
-    """A place of a worker: an engine loop, and another one after it has ended."""
+    """Place of a worker: an engine loop, which is replaced after its end."""
 
     def __init__(self, run: Stage, number: int) -> None:
         self.run, self.number = run, number
@@ -52,7 +52,7 @@ class Loop:
         self.bell.ring()
 
     def start_again(self) -> None:
-        """Have a loop here again, whatever has become of the last."""
+        """Make sure that a loop runs here, replacing one that has ended or is stopping."""
         if self.actor.over or self.stopping:
             self.kill()
             self.start()

@@ -1,7 +1,7 @@
-"""The receivers, and the way to them: what deliveries.http.transport is to the engine.
+"""Simulated network and receivers, in place of deliveries.http.transport.
 
-A request is on its way, is asked for its lease when its first byte is about to go out, arrives,
-and is answered. Each of it is told to the ledger as it happens.
+A request departs, its lease is checked just before its first byte, it arrives, and is answered.
+Each step is noted in the ledger as it happens.
 """
 
 import random
@@ -15,21 +15,23 @@ from tools.faults.simulation.database import Beside
 from tools.faults.simulation.scheduler import Actor, Scheduler
 
 TIMEOUT_SECONDS = 5.0
-# A dying host takes along what it has sent and nobody has seen, with this likelihood.
+# Probability that a request in flight is lost with its dying host.
 GOES_ALONG = 0.5
 
 
 @dataclass
 class Mood:
-    """A receiver's behaviour: its status (None: no answer), and in how many seconds at most."""
+    """Behaviour of a receiver: status (None: no answer), and largest delay in seconds.
+
+    `arrives` and `answer_arrives` tell if a request, and its answer, get through.
+    """
 
     name: str
     status: int | None
     seconds: float
     retry_after: int | None = None
-    # It sees the request at all; its answer comes back.
-    seen: bool = True
-    heard: bool = True
+    arrives: bool = True
+    answer_arrives: bool = True
 
 
 WELL = Mood("well", 200, 0.05)
@@ -45,14 +47,14 @@ class Flight:
 
 
 class Network:
-    """Receivers by URL, and what is in flight to them."""
+    """Receivers by URL, and requests in flight."""
 
     def __init__(
         self, scheduler: Scheduler, dice: random.Random, tell: Callable[..., None]
     ) -> None:
         self.scheduler, self.dice, self.tell = scheduler, dice, tell
         self.mood_of: Callable[[str], Mood] = lambda url: WELL
-        # Told what a loop's request has just come to.
+        # Called with each new step of a loop's request.
         self.comes: Callable[[str, Actor], None] = lambda moment, actor: None
         self._number = 0
 
@@ -82,7 +84,7 @@ class Network:
             self.scheduler.at(actor.frozen_until, lambda: self._leave(flight))
             return
         mood = self.mood_of(flight.request.url)
-        if not mood.seen and mood.seconds < TIMEOUT_SECONDS:
+        if not mood.arrives and mood.seconds < TIMEOUT_SECONDS:
             self._end(flight, None, Failure.REFUSED)
             return
         if not transport.may_send(flight.request.key):
@@ -90,7 +92,7 @@ class Network:
             return
         self.tell("sent", flight=flight.number)
         self.comes("sent", actor)
-        if mood.seen:
+        if mood.arrives:
             self.scheduler.at(self._soon(0.01), lambda: self._arrive(flight, mood))
 
     def _arrive(self, flight: Flight, mood: Mood) -> None:
@@ -99,7 +101,7 @@ class Network:
             return
         self.tell("seen", flight=flight.number, status=mood.status)
         self.comes("seen", actor)
-        if mood.status is None or not mood.heard:
+        if mood.status is None or not mood.answer_arrives:
             if mood.seconds < TIMEOUT_SECONDS:
                 at = self._soon(mood.seconds)
                 self.scheduler.at(at, lambda: self._end(flight, None, Failure.RESET))
@@ -115,7 +117,7 @@ class Network:
             return
         unseen = self.scheduler.now < actor.frozen_until
         if status and unseen and actor.frozen_until > flight.started + TIMEOUT_SECONDS:
-            # Nobody looks before its time is over, which is all that is seen then.
+            # A loop that is away longer than the timeout sees only the timeout.
             return
         flight.over = True
         milliseconds = round((self.scheduler.now - flight.started) * 1000)
@@ -126,7 +128,7 @@ class Network:
 
 
 class Bell:
-    """A core.jobs.bell.Bell that wakes an actor."""
+    """Simulated core.jobs.bell.Bell, which wakes an actor."""
 
     def __init__(self, actor: Actor) -> None:
         self._actor = actor
@@ -146,7 +148,7 @@ class Bell:
 
 @dataclass(eq=False)
 class Transport:
-    """A deliveries.http.transport.Transport for one loop."""
+    """Simulated deliveries.http.transport.Transport of one loop."""
 
     actor: Actor
     network: Network
@@ -171,7 +173,7 @@ class Transport:
         self.actor.wake()
 
     def wake_for(self, descriptor: int) -> None:
-        """The bell and the work beside are looked at in any case."""
+        """Ignore the descriptor: bell and background work are always checked."""
 
     def ask_before_sending(self, may_send: Callable[[Hashable], bool]) -> None:
         self.may_send = may_send
@@ -184,4 +186,4 @@ class Transport:
         return replies
 
     def close(self) -> None:
-        """Nothing to close."""
+        """Do nothing: there are no connections to close."""

@@ -1,14 +1,14 @@
-"""Plans of runs: what is published, operated, and what fails when.
+"""Plans of runs: publications, acts and faults, with their times.
 
-A plan is a list of things with their times, so that a part of it can be left out: what is left of
-a failing plan when nothing more can be left out is the story to read.
+A plan is a list of things with their times, parts of which can be left out: a failing plan is
+reduced until no further part can be left out.
 """
 
 import random
 from typing import NamedTuple
 
 LADDER = (2.0, 4.0, 8.0)
-# The beginnings of a loop's statements, by what they do.
+# Beginnings of a loop's statements, by purpose.
 STATEMENTS = {
     "renews": "UPDATE deliveries_loop",
     "takes": "WITH oldest",
@@ -19,8 +19,8 @@ STATEMENTS = {
     "begins anew": "WITH own",
     "commits": "COMMIT",
 }
-# Behaviours of a receiver: status, seconds until it answers at most, Retry-After, whether it sees
-# the request and whether its answer is heard.
+# Behaviours of a receiver: status, largest delay in seconds, Retry-After, and whether the request
+# and its answer arrive.
 MOODS: dict[str, tuple[int | None, float, int | None, bool, bool]] = {
     "refuses": (None, 0.05, None, False, False),
     "swallows": (None, 9.0, None, False, False),
@@ -34,8 +34,8 @@ MOODS: dict[str, tuple[int | None, float, int | None, bool, bool]] = {
     "asks for rest": (503, 0.05, 4, True, True),
     "is gone": (410, 0.05, None, True, True),
 }
-# The moment of a loop at which it is killed or frozen, or its statement is lost: what the network
-# just did for it, or what it just asked the database. "" is the time that the plan says.
+# Moments at which a loop is killed or frozen, or its statement is lost: after a step of the
+# network, or at a statement. "" is the planned time.
 MOMENTS = ("", "", "sent", "seen", "ended", *STATEMENTS)
 FAULTS = {
     "kill": 6,
@@ -66,18 +66,18 @@ ACTS = {
 }
 
 
-# A statement is lost before it arrives, its answer is lost, or both ends wait for each other.
+# Ways in which a statement fails: it is lost, its answer is lost, or the connection hangs.
 BREAKS = ("before", "after", "hangs")
-# Seconds that a fault lasts.
+# Durations of faults in seconds.
 LENGTHS = (0.2, 1.0, 2.5, 5.0, 9.0)
 
 
-# Value of `which` for a trouble that waits for a moment: the loop that reaches it first.
+# Value of `which` for the first loop that reaches a fault's moment.
 ANY_LOOP = 12
 
 
 class Thing(NamedTuple):
-    """Something that happens: when, what, for how long, and to which of several."""
+    """Planned happening: time, name, duration, and its target among several."""
 
     at: float
     what: str
@@ -88,10 +88,12 @@ class Thing(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """`calm_at`: from then on nothing fails any more. `linger`: for how long a loop that has found
-    something looks again every few milliseconds; less makes a run quicker. `small`: the engine's
-    sizes are those of `process.SMALL`, so that six webhooks are many. `subjects`: how many a
-    company has. `claim_seconds`: how long a claim lasts.
+    """Plan of a run.
+
+    `calm_at` is the end of all faults. `linger` is the time for which a loop that has found work
+    polls every few milliseconds; less makes a run faster. `small` sets the engine's sizes to
+    `process.SMALL`, so that six webhooks are many. `subjects` is their number per company, and
+    `claim_seconds` the duration of a claim.
     """
 
     seed: int
@@ -104,9 +106,9 @@ class Plan(NamedTuple):
     claim_seconds: float = 30.0
 
     def without(self, left_out: set[int]) -> "Plan":
-        """The plan without the things of these places."""
-        kept = (each for place, each in enumerate(self.things) if place not in left_out)
-        return self._replace(things=tuple(kept))
+        """Return the plan without the things at these indexes."""
+        remaining = (each for place, each in enumerate(self.things) if place not in left_out)
+        return self._replace(things=tuple(remaining))
 
 
 def roll(dice: random.Random) -> int:

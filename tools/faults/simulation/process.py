@@ -1,4 +1,4 @@
-"""The simulated parts of a process: its clock, its ids and its doorbell."""
+"""Simulated parts of a process: clock, ids and doorbell."""
 
 import logging
 import random
@@ -18,8 +18,8 @@ from tools.faults.simulation.plan import LADDER
 from tools.faults.simulation.scheduler import Scheduler
 from tools.faults.simulation.stage import Stage
 
-# Sizes of the engine where six webhooks and a few deliveries are to be many. None of them cuts off
-# rows that are due at the same time: which would be left is up to the server.
+# Sizes of the engine at which six webhooks and a few deliveries are many. None of them limits rows
+# that are due at the same time, as the choice would be up to the server.
 SMALL = {
     "deliveries.engine.turns.CLAIMS_AT_ONCE": 16,
     "deliveries.engine.turns.RESULTS_AT_ONCE": 16,
@@ -36,33 +36,33 @@ SMALL = {
 
 
 def noting(scheduler: Scheduler) -> Any:
-    """A statement of the engine says in the story what it is."""
+    """Wrap the engine's execute to note each statement in the story."""
     execute: Any = PreparingCursor.execute
 
-    def noted(cursor: Any, query: Any, *given: Any, **named: Any) -> Any:
+    def execute_and_note(cursor: Any, query: Any, *args: Any, **kwargs: Any) -> Any:
         if scheduler.current:
             scheduler.current.asks = " ".join(str(query).split())[:60]
-        return execute(cursor, query, *given, **named)
+        return execute(cursor, query, *args, **kwargs)
 
-    return noted
+    return execute_and_note
 
 
 def committing(scheduler: Scheduler) -> Any:
-    """Have the end of a transaction wait for its turn too."""
+    """Wrap commit so that the end of a transaction is scheduled too."""
     commit: Any = BoundedConnection.commit
 
-    def noted(link: Any) -> None:
+    def commit_and_note(link: Any) -> None:
         if scheduler.current:
             scheduler.current.asks = "COMMIT"
         commit(link)
 
-    return noted
+    return commit_and_note
 
 
 @contextmanager
 def in_simulated_time(run: Stage, ring: Callable[..., None]) -> Iterator[None]:
-    """Put the clock of the run, its ids and its doorbell in the place of those of the process."""
-    kept = connections[DEFAULT_DB_ALIAS]
+    """Replace clock, ids and doorbell of the process by those of the run."""
+    real_connection = connections[DEFAULT_DB_ALIAS]
     ids = random.Random(run.plan.seed)  # noqa: S311 - a simulation
 
     def new_id() -> uuid.UUID:
@@ -100,4 +100,4 @@ def in_simulated_time(run: Stage, ring: Callable[..., None]) -> Iterator[None]:
             yield
         finally:
             logging.disable(logging.NOTSET)
-            connections[DEFAULT_DB_ALIAS] = kept
+            connections[DEFAULT_DB_ALIAS] = real_connection

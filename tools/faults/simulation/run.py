@@ -1,4 +1,4 @@
-"""A run: loops, receivers and people on one thread, from a plan to a ledger."""
+"""Run of a plan: loops, receivers and people on one thread, noted in a ledger."""
 
 from contextlib import closing
 
@@ -12,14 +12,14 @@ from tools.faults.simulation.stage import Entry, Stage
 from tools.faults.simulation.troubles import Troubles
 from tools.faults.simulation.world import World, secret_of
 
-# A run ends when nothing waits, or so long after calm: what waits then has been lost.
+# A run ends when nothing waits, or this long after `calm_at`; deliveries waiting then are lost.
 SETTLE_SECONDS = 150.0
-# Each place has its loop again by then: a statement may hang for ten seconds.
+# Time until each place has its loop again: a statement may hang for ten seconds.
 JOINED_SECONDS = 20.0
 
 
 class Run(Stage):
-    """Plays a plan on its world, to the ledger."""
+    """Run of a plan on a world, noted in the ledger."""
 
     def __init__(self, plan: Plan, world: World, *, story: bool = False) -> None:
         super().__init__(plan, world, story=story)
@@ -31,7 +31,7 @@ class Run(Stage):
         self.network.mood_of, self.network.comes = self.troubles.mood_of, self.troubles.comes
 
     def play(self) -> list[Entry]:
-        """Let it all happen; returns the ledger."""
+        """Play the plan; return the ledger."""
         with in_simulated_time(self, self.ring), closing(self.lines):
             self.world.begin()
             self.tell("world", webhooks=self._webhooks(), ladder=LADDER, loops=self.plan.loops)
@@ -60,17 +60,17 @@ class Run(Stage):
     def _begin(self, number: int, thing: Thing) -> None:
         if self.troubles.begin(thing):
             return
-        begun = self._act(number, thing)
+        actor = self._act(number, thing)
         if thing.what in ACTS_WITH_END:
             at = min(thing.at + thing.seconds, self.plan.calm_at)
-            self.scheduler.at(at, lambda: self._end(number, thing, begun))
+            self.scheduler.at(at, lambda: self._end(number, thing, actor))
 
-    def _end(self, number: int, thing: Thing, begun: Actor) -> None:
-        """Undo what was begun, once that has come through."""
-        if begun.over:
+    def _end(self, number: int, thing: Thing, actor: Actor) -> None:
+        """End an act once it has been carried out."""
+        if actor.over:
             self._act(number, thing._replace(what=f"{thing.what} ends"))
         else:
-            self.scheduler.at(self.scheduler.now + 0.1, lambda: self._end(number, thing, begun))
+            self.scheduler.at(self.scheduler.now + 0.1, lambda: self._end(number, thing, actor))
 
     def _act(self, number: int, thing: Thing) -> Actor:
         actor = Actor(self.scheduler, f"{thing.what} {number}", "", lambda: self._do(thing, actor))
@@ -79,7 +79,7 @@ class Run(Stage):
         return actor
 
     def _do(self, thing: Thing, actor: Actor) -> None:
-        # An act that ends another, and an erasure, is tried until it has come through.
+        # Retry an act that ends another, or an erasure, until it succeeds.
         again = thing.what.endswith(" ends") or thing.what == "erase"
         while self.acts.do(thing, actor) == "unsure" and again:
             actor.connection.close()
@@ -96,11 +96,11 @@ class Run(Stage):
             [self.world.webhooks],
         ).fetchall()
         names = ("webhook", "company", "type", "url", "most")
-        found = [dict(zip(names, row, strict=True)) for row in rows]
-        return [{**each, "secret": secret_of(place)} for place, each in enumerate(found)]
+        webhooks = [dict(zip(names, row, strict=True)) for row in rows]
+        return [{**each, "secret": secret_of(place)} for place, each in enumerate(webhooks)]
 
     def ring(self, *_: object, **__: object) -> None:
-        """The doorbell: heard in a moment, or not at all."""
+        """Ring the doorbell, which arrives in a moment, or not at all without the broker."""
         if not self.troubles.broker_is_away():
             at = self.scheduler.now + 0.002 * self.dice.random()
             self.scheduler.at(at, self._ring_all)

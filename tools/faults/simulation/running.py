@@ -1,7 +1,7 @@
-"""Run the engine from one seed after the other, until one run breaks a promise.
+"""Runs of the engine from successive seeds, until one breaks a promise.
 
-Of that one the plan is made as small as it can be, and its last steps are told. The same seed gives
-the same run, to the byte.
+Its plan is then reduced as far as possible, and its last steps are printed. The same seed gives the
+same run, to the byte.
 """
 
 import argparse
@@ -22,8 +22,8 @@ from tools.faults.simulation.run import Run
 from tools.faults.simulation.world import World
 
 LAST_STEPS = 50
-# A step is cut to so many; the file of `--story` has it whole.
-TOLD_CHARACTERS = 200
+# Steps are truncated to this many characters; the file of `--story` has them whole.
+LONGEST_STEP = 200
 SAY_EVERY_SECONDS = 2.0
 
 
@@ -41,39 +41,39 @@ def options(arguments: list[str]) -> argparse.Namespace:
 
 
 def work(arguments: list[str], folder: Path) -> int:
-    """0 when every promise is kept, 1 when not; `folder` is one that the server can look into."""
-    given = options(arguments)
+    """Run the seeds; return 0 if every promise is kept, else 1. The server can read `folder`."""
+    args = options(arguments)
     call_command("migrate", verbosity=0)
     world = World(folder)
     try:
-        return simulate(given, world)
+        return simulate(args, world)
     finally:
         world.close()
 
 
-def simulate(given: argparse.Namespace, world: World) -> int:
-    began, said, deliveries, seed = time.monotonic(), 0.0, 0, given.first
-    for seed in range(given.first, given.first + given.seeds):
-        story, broken = play(drawn(seed), world, story=given.story is not None)
+def simulate(args: argparse.Namespace, world: World) -> int:
+    began, last_report, deliveries, seed = time.monotonic(), 0.0, 0, args.first
+    for seed in range(args.first, args.first + args.seeds):
+        story, broken = play(drawn(seed), world, story=args.story is not None)
         deliveries += sum(each["what"] == "dialled" for each in story)
-        if given.story:
-            given.story.write_text("".join(map(line, story)))
+        if args.story:
+            args.story.write_text("".join(map(line, story)))
         if broken:
             return tell_broken(seed, world, broken)
         spent = time.monotonic() - began
-        if spent - said >= SAY_EVERY_SECONDS:
-            said = spent
-            say(progress(seed - given.first + 1, given.seeds, deliveries, spent))
-        if given.minutes and spent >= 60 * given.minutes:
+        if spent - last_report >= SAY_EVERY_SECONDS:
+            last_report = spent
+            say(progress(seed - args.first + 1, args.seeds, deliveries, spent))
+        if args.minutes and spent >= 60 * args.minutes:
             break
-    done = seed - given.first + 1
-    say(progress(done, given.seeds, deliveries, time.monotonic() - began))
+    count = seed - args.first + 1
+    say(progress(count, args.seeds, deliveries, time.monotonic() - began))
     say("every promise was kept")
     return 0
 
 
 def play(plan: Plan, world: World, *, story: bool = False) -> tuple[list[Entry], list[str]]:
-    """Return what happened, and the promises that were not kept."""
+    """Play a plan; return its ledger and the broken promises."""
     ledger = Run(plan, world, story=story).play()
     return ledger, broken_promises(ledger)
 
@@ -86,10 +86,12 @@ def tell_broken(seed: int, world: World, broken: list[str]) -> int:
     say(f"the smallest plan that does: {len(plan.things)} things, {plan.loops} loops")
     for each in plan.things:
         print(f"  {each.at:9.3f}  {each.what} {each.how} {each.seconds:g} s, which {each.which}")
-    told = [each for each in story if each["what"] != "asks"]
-    print(f"the last {LAST_STEPS} of its {len(told)} steps, without {len(story) - len(told)} asks")
-    for step in told[-LAST_STEPS:]:
-        print(textwrap.shorten(line(step), TOLD_CHARACTERS))
+    steps = [each for each in story if each["what"] != "asks"]
+    print(
+        f"the last {LAST_STEPS} of its {len(steps)} steps, without {len(story) - len(steps)} asks"
+    )
+    for step in steps[-LAST_STEPS:]:
+        print(textwrap.shorten(line(step), LONGEST_STEP))
     for each in broken:
         print(f"broken: {each}")
     print(f"as a test keeps it: {plan!r}")
@@ -99,9 +101,9 @@ def tell_broken(seed: int, world: World, broken: list[str]) -> int:
 
 
 def shrunk(plan: Plan, world: World) -> Plan:
-    """The plan without whatever it can do without and still break a promise.
+    """Reduce a plan to things without which it would break no promise.
 
-    By halves first, then by quarters: most of a plan has nothing to do with the promise.
+    It drops halves first, then quarters and so on, as most of a plan is irrelevant.
     """
     size = len(plan.things)
     while size > 1:
@@ -114,14 +116,14 @@ def shrunk(plan: Plan, world: World) -> Plan:
 
 
 def line(entry: Entry) -> str:
-    """An entry of the ledger, as it stands in the story."""
+    """Format an entry of the ledger as a line of the story."""
     facts = {name: fact for name, fact in entry.items() if name not in ("at", "what")}
     return f"{entry['at']:11.6f}  {entry['what']:9} {json.dumps(facts)}\n"
 
 
-def progress(done: int, of: int, deliveries: int, seconds: float) -> str:
-    pace = done / max(seconds, 0.001)
-    return f"{done:,} of {of:,} runs, {deliveries:,} requests, {pace:.1f} runs a second"
+def progress(count: int, of: int, deliveries: int, seconds: float) -> str:
+    pace = count / max(seconds, 0.001)
+    return f"{count:,} of {of:,} runs, {deliveries:,} requests, {pace:.1f} runs a second"
 
 
 def say(text: str) -> None:

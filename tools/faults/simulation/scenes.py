@@ -1,7 +1,7 @@
-"""Scenes: what must come together, in a certain order, for one promise to be at stake.
+"""Scenes: combinations of things, in a certain order, that put one promise to the test.
 
-Each takes dice and a plan without things, and gives it those of the scene, at drawn times, and a
-stream of events. Drawn one by one they would hardly ever meet.
+Each takes dice and a plan without things, and adds those of the scene, at drawn times, and a stream
+of events. Drawn independently, they would hardly ever coincide.
 """
 
 import random
@@ -19,32 +19,32 @@ from tools.faults.simulation.plan import (
 )
 
 Dice = random.Random
-# Value of `which` for all receivers. A lower number is a single one, or a host.
+# Value of `which` for all receivers; a lower number is a single one, or a host.
 ALL = 9
-SILENT = [mood for mood, (status, *_, heard) in MOODS.items() if status is None or not heard]
-# Seconds that a loop is frozen: others notice nothing, or give it up.
+SILENT = [mood for mood, (status, *_, answered) in MOODS.items() if status is None or not answered]
+# Seconds for which a loop is frozen: short enough to keep its lease, or long enough to lose it.
 SHORT, LONG = (2.0, 2.5), (5.0, 9.0)
 MANY_SUBJECTS = 40
-# Half of it, the longest request and a moment to write it down: no loop may be away meanwhile.
+# Twice the longest request plus the time to record it.
 SHORT_CLAIM_SECONDS = 12.0
 
 
 def thing(
     dice: Dice, at: float, what: str, seconds: float = 0.0, how: str = "", which: int | None = None
 ) -> Thing:
-    """A thing that happens to any of its kind, or to `which`."""
+    """Build a thing that happens to a random target, or to `which`."""
     chosen = dice.randrange(12) if which is None else which
     return Thing(max(at, 0.0), what, seconds, chosen, how, roll(dice))
 
 
 def stream(dice: Dice, since: float, until: float, most: int = 30) -> list[Thing]:
-    """Small transactions, all the time."""
+    """Draw a stream of small transactions."""
     times = (dice.uniform(since, until) for _ in range(dice.randint(most // 2, most)))
     return [thing(dice, at, "publish", 0.0, "commits", dice.randint(1, 3)) for at in times]
 
 
 def one_fault(dice: Dice, plan: Plan) -> Plan:
-    """Nothing else excuses what comes late."""
+    """Play a single fault, so that no other one can excuse a late delivery."""
     kinds = [each for each in FAULTS if each != "receiver"]
     what = dice.choice(kinds)
     at = dice.uniform(2.0, 6.0)
@@ -58,7 +58,7 @@ def one_fault(dice: Dice, plan: Plan) -> Plan:
 
 
 def one_lost(dice: Dice, plan: Plan) -> Plan:
-    """A loop is lost with requests in flight, and its webhooks get more events meanwhile."""
+    """Lose a loop with requests in flight, while its webhooks get more events."""
     at = dice.uniform(2.0, 4.0)
     what = dice.choice(("kill", "kill", "freeze"))
     how = dice.choice(("sent", "seen", "claims", "takes"))
@@ -67,14 +67,14 @@ def one_lost(dice: Dice, plan: Plan) -> Plan:
 
 
 def one_act(dice: Dice, plan: Plan) -> Plan:
-    """Somebody does something while there is much to send."""
+    """Play an act while there is a backlog."""
     often = ("pause", "pause", "company off", "hold", "drain", "delete")
     acts = [thing(dice, dice.uniform(3.0, 4.0), dice.choice((*often, *ACTS)), 6.0)]
     return backlog(dice, plan, [*acts, thing(dice, 2.5, "receiver", 9.0, "is busy", ALL)])
 
 
 def stale(dice: Dice, plan: Plan) -> Plan:
-    """Slow receivers down after much was claimed for them."""
+    """Slow receivers down after many deliveries were claimed for them."""
     at = dice.uniform(5.0, 9.0)
     return backlog(
         dice,
@@ -88,7 +88,7 @@ def stale(dice: Dice, plan: Plan) -> Plan:
 
 
 def backlog(dice: Dice, plan: Plan, also: list[Thing]) -> Plan:
-    """Much waits for all receivers, some of which take one request at a time, and begins to go."""
+    """Build up a backlog for all receivers, some of which take one request at a time."""
     things = [thing(dice, 0.1, "drain", 2.5), *also, *stream(dice, 3.0, 10.0, 6)]
     things += [thing(dice, dice.uniform(0.2, 2.5), "publish", 0.0, "commits", 6) for _ in range(12)]
     things += [thing(dice, 0.2, "limit") for _ in range(dice.randint(0, 4))]
@@ -96,14 +96,14 @@ def backlog(dice: Dice, plan: Plan, also: list[Thing]) -> Plan:
 
 
 def new_secrets(dice: Dice, plan: Plan) -> Plan:
-    """Rotate secrets while loops keep what they know of their webhooks."""
+    """Rotate secrets while loops cache their webhooks."""
     things = [thing(dice, dice.uniform(2.0, 10.0), "rotate") for _ in range(6)]
     things += stream(dice, 0.5, 14.0, 60)
     return plan._replace(calm_at=15.0, things=tuple(things))
 
 
 def too_late(dice: Dice, plan: Plan) -> Plan:
-    """A loop is back with a failure, while another one sends the same once more."""
+    """Bring a loop back with a failure, while another one repeats the delivery."""
     at = dice.uniform(2.0, 6.0)
     things = [
         thing(dice, at - 0.5, "receiver", 4.0, "errors", ALL),
@@ -115,7 +115,7 @@ def too_late(dice: Dice, plan: Plan) -> Plan:
 
 
 def given_up(dice: Dice, plan: Plan) -> Plan:
-    """A loop goes on with what it was doing after others have given it up."""
+    """Let a loop continue its work after it has lost its lease."""
     at = dice.uniform(2.0, 5.0)
     seconds = dice.choice(LONG)
     how = dice.choice(("renews", "takes", "claims", "records", "commits"))
@@ -138,7 +138,7 @@ def clock_jumps(dice: Dice, plan: Plan) -> Plan:
 
 
 def outage(dice: Dice, plan: Plan) -> Plan:
-    """The database is away for longer than a lease, with requests in flight."""
+    """Make the database unavailable for longer than a lease, with requests in flight."""
     at = dice.uniform(3.0, 6.0)
     things = [
         thing(dice, at, "database away", dice.choice((5.0, 9.0))),
@@ -149,7 +149,7 @@ def outage(dice: Dice, plan: Plan) -> Plan:
 
 
 def silence(dice: Dice, plan: Plan) -> Plan:
-    """A receiver does not answer for long, and its webhook rests, while little comes for it."""
+    """Silence a receiver for long, so that its webhook rests, with few events for it."""
     seconds = dice.choice((6.0, 10.0, 20.0))
     things = [thing(dice, 0.5, "receiver", seconds, dice.choice(SILENT))]
     things += stream(dice, 0.0, 2.0, 8) + stream(dice, 2.0, seconds + 6.0, 8)
@@ -161,7 +161,7 @@ def silence(dice: Dice, plan: Plan) -> Plan:
 
 
 def sharing(dice: Dice, plan: Plan) -> Plan:
-    """Have loops share webhooks while they come and go."""
+    """Let loops share webhooks while they start and stop."""
     things = stream(dice, 0.5, 16.0, 60)
     things += [thing(dice, 1.0, "receiver", 12.0, "is busy", ALL)]
     for _ in range(dice.randint(0, 3)):
@@ -171,7 +171,7 @@ def sharing(dice: Dice, plan: Plan) -> Plan:
 
 
 def deploy(dice: Dice, plan: Plan) -> Plan:
-    """Restart loops one after the other, with requests in flight and more waiting."""
+    """Restart loops one after the other, with requests in flight and a backlog."""
     things = [thing(dice, 2.5, "receiver", 9.0, dice.choice(("is busy", "is slow")), ALL)]
     for loop in dice.sample(range(3), 2):
         things.append(thing(dice, dice.uniform(3.0, 5.0), "restart", which=loop))
@@ -179,7 +179,7 @@ def deploy(dice: Dice, plan: Plan) -> Plan:
 
 
 def unseen(dice: Dice, plan: Plan) -> Plan:
-    """Freeze loops as answers come, and thaw them before anybody gives them up."""
+    """Freeze loops as answers arrive, and thaw them before they lose their leases."""
     things = [thing(dice, 0.0, "receiver", 20.0, "is very slow", ALL), *stream(dice, 0.0, 18.0)]
     for at in (3.0, 7.0, 11.0, 15.0):
         things.append(thing(dice, at, "freeze", dice.choice(SHORT), "ended", ANY_LOOP))
@@ -187,7 +187,7 @@ def unseen(dice: Dice, plan: Plan) -> Plan:
 
 
 def answers_lost(dice: Dice, plan: Plan) -> Plan:
-    """Lose the answers of statements that were carried out."""
+    """Lose the answers of executed statements."""
     things = stream(dice, 0.5, 14.0)
     things += [thing(dice, 0.5, "receiver", 5.0, dice.choice(list(MOODS)))]
     for _ in range(dice.randint(1, 4)):
@@ -197,7 +197,7 @@ def answers_lost(dice: Dice, plan: Plan) -> Plan:
 
 
 def absent(dice: Dice, plan: Plan) -> Plan:
-    """The only loop is away for longer than its claims last."""
+    """Freeze the only loop for longer than its claims last."""
     at = dice.uniform(2.0, 4.0)
     how = dice.choice(("claims", "sent", "takes", ""))
     things = [thing(dice, at, "freeze", 35.0, how), *stream(dice, at - 1.0, at + 5.0)]

@@ -1,7 +1,7 @@
-"""One thread and one clock: who goes next, and when. The seed decides where two could.
+"""Scheduler with one thread and one clock; the seed decides between simultaneous steps.
 
-Actors are greenlets. An actor waits until a time or until it is woken, and nothing else happens
-meanwhile than what the scheduler chooses: so a run is the same each time.
+Actors are greenlets. An actor waits until a time or until it is woken, and the scheduler alone
+chooses the next step: so a run is the same each time.
 """
 
 import heapq
@@ -15,21 +15,21 @@ from typing import Any
 from django.db import DEFAULT_DB_ALIAS, connections
 from greenlet import GreenletExit, getcurrent, greenlet
 
-# A Monday, far from a change of the clocks. Monotonic time is seconds since then.
+# A Monday, far from a change of daylight saving time. Monotonic time is seconds since then.
 BEGINNING = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
-# The file of the clock counts from here: clocks may go back.
+# Origin of the clock's file, earlier because clocks may go back.
 EPOCH = BEGINNING - timedelta(days=1)
-# A step of a process takes this long at least, so that time goes on.
+# Shortest duration of a step, so that time advances.
 LEAST_SECONDS = 0.00002
 
 
 class Scheduler:
-    """The clock, and what is to happen."""
+    """Clock, and queue of coming steps."""
 
     def __init__(self, dice: random.Random) -> None:
         self.dice = dice
         self.now = 0.0
-        # Seconds by which the wall clock of the database was moved.
+        # Offset of the database's wall clock in seconds.
         self.wall_moved = 0.0
         self.hub = getcurrent()
         self.current: Actor | None = None
@@ -42,17 +42,17 @@ class Scheduler:
         return self.now
 
     def wall(self) -> datetime:
-        """The database's time."""
+        """Return the database's time."""
         return BEGINNING + timedelta(seconds=self.now + self.wall_moved)
 
     def at(self, when: float, call: Callable[[], None]) -> None:
-        """Have `call` called at a time; of several at one time, the dice decide."""
+        """Schedule a call; the dice decide the order of simultaneous calls."""
         self.steps += 1
         place = (max(when, self.now), self.dice.random(), self.steps)
         heapq.heappush(self._coming, (*place, call))
 
     def run(self, until: float) -> None:
-        """Let everything happen that comes by then."""
+        """Run all steps until a time."""
         while self._coming and self._coming[0][0] <= until:
             at, *_, call = heapq.heappop(self._coming)
             self.now = max(self.now, at)
@@ -62,14 +62,14 @@ class Scheduler:
 
 
 class Actor:
-    """A process: an engine loop, or somebody who publishes or operates. It has a connection."""
+    """Process with a connection: an engine loop, or a person who publishes or operates."""
 
     def __init__(self, scheduler: Scheduler, name: str, host: str, work: Callable[[], Any]) -> None:
         self.scheduler, self.name, self.host = scheduler, name, host
         self.connection: Any = None
         self.dead = self.host_is_gone = False
         self.frozen_until = -math.inf
-        # The statement that it asks the database just now, its beginning.
+        # Beginning of its current statement.
         self.asks = ""
         self._waits = 0
         self._greenlet = greenlet(lambda: self._work(work), parent=scheduler.hub)
@@ -81,11 +81,11 @@ class Actor:
 
     @property
     def goes(self) -> bool:
-        """Return whether it is the one that runs."""
+        """Return True if this actor is running."""
         return getcurrent() is self._greenlet
 
     def wait(self, until: float = math.inf) -> None:
-        """Give way until then, or until it is woken."""
+        """Yield to other actors until a time, or until it is woken."""
         self._waits += 1
         if until < math.inf:
             number, soon = self._waits, self.scheduler.now + LEAST_SECONDS
@@ -95,13 +95,13 @@ class Actor:
             raise GreenletExit
 
     def wake(self) -> None:
-        """End its wait, after the moment that it takes to notice."""
+        """End the actor's wait after a short reaction time."""
         number = self._waits
         soon = self.scheduler.now + LEAST_SECONDS * (1 + self.scheduler.dice.random())
         self.scheduler.at(soon, lambda: self._resume(number))
 
     def end(self, within: greenlet | None) -> None:
-        """Have it end now, wherever it is; `within` is what it was doing beside."""
+        """Kill the actor at its current point; `within` is its background work."""
         self.dead = True
         for each in (within, self._greenlet):
             if each and each and not each.dead:

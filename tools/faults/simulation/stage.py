@@ -1,4 +1,4 @@
-"""What everybody in a run stands on: its plan, clock, lines, network, and the ledger."""
+"""Common ground of a run: its plan, clock, lines, network, and the ledger."""
 
 import random
 from typing import Any
@@ -13,7 +13,7 @@ Entry = dict[str, Any]
 
 
 class Stage:
-    """A plan on a world. The ledger is what happened, with `story` every statement too."""
+    """Plan on a world, with the ledger of its events, and of every statement with `story`."""
 
     def __init__(self, plan: Plan, world: World, *, story: bool = False) -> None:
         self.plan, self.world = plan, world

@@ -1,7 +1,7 @@
-"""The judge's sense of time: nothing due lies idle, and nothing is sent while its receiver rests.
+"""Judge of times: due deliveries are sent in time, and none while its receiver rests.
 
-What is due, or waits for a slot, goes within LATE_SECONDS. Where something was wrong, that counts
-from when the service must have got over it. This imports nothing of the service.
+A delivery that is due, or waits for a slot, must be sent within LATE_SECONDS. After a fault, that
+counts from the end of the recovery. This imports nothing of the service.
 """
 
 from collections import defaultdict
@@ -10,26 +10,26 @@ from collections.abc import Iterator, Sequence
 from tools.faults.simulation.book import LASTING, WRITTEN_SECONDS, Book, Entry, Flight, webhook_at
 
 LATE_SECONDS = 1.2
-# A pause or hold that has ended is acted on within this time.
+# Loops notice the end of a pause or hold within this time.
 RESUMED_SECONDS = 2.0
-# A retry's wake-up is written for the next whole second, and a tenth is left to chance.
+# A retry's wake-up is rounded up to the second, and its delay has a jitter of a tenth.
 RETRY_SECONDS, RETRY_PART = 1.0, 1.1
 RETRY_SLACK_SECONDS = 0.05
-# Loops look so often by themselves, without a doorbell.
+# Polling interval of loops without a doorbell.
 UNHEARD_SECONDS = 1.2
-# A receiver that does not answer, after so many failures in a row, rests for a second, then two ...
+# A silent receiver rests after this many failures in a row: for a second, then two, and so on.
 FAILURES_BEFORE_REST, LONGEST_REST_SECONDS = 3, 300.0
 REST_SLACK_SECONDS = 0.3
-# One whose failures were written down twice, as a loop did not hear that they had been, for longer.
+# Longest rest if failures were recorded twice, as the answer of the database was lost.
 TWICE_SECONDS = 120.0
-# Loops that were lost with a delivery, after which it waits until it is tried apart from others.
+# Number of loops lost with a delivery after which it waits for the quarantine.
 SUSPECT_LOSSES = 2
 
 Span = tuple[float, float]
 
 
 def late(book: Book) -> Iterator[str]:
-    """Nothing that is due lies idle while nothing is wrong."""
+    """Check that due deliveries are sent in time, apart from faults."""
     by_url = defaultdict(list)
     for flight in sorted(book.flights.values(), key=lambda each: each.dialled):
         by_url[flight.url].append(flight)
@@ -41,7 +41,7 @@ def late(book: Book) -> Iterator[str]:
         spans = sorted([*book.disturbed(), *acted(book, webhook), *rested(flights), *resting])
         busy = flights
         if any(is_silent(each) for each in book.flights.values() if same_host(each.url, url)):
-            # Webhooks of a host that does not answer are tried one at a time.
+            # Webhooks of a silent host are tried one at a time.
             busy = [each for own, all in by_url.items() if same_host(own, url) for each in all]
         for own in book.by_delivery(flights).values():
             for number, flight in enumerate(own):
@@ -52,13 +52,13 @@ def late(book: Book) -> Iterator[str]:
                 idle = longest_idle(since, flight.dialled, busy, spans)
                 if idle > allowed(book, since, flight.dialled):
                     yield (
-                        f"flight {flight.number} of event {flight.said['n']} to {url}"
+                        f"flight {flight.number} of event {flight.payload['n']} to {url}"
                         f" was due at {since:.3f} and {idle:.3f} s late"
                     )
 
 
 def allowed(book: Book, since: float, until: float) -> float:
-    """Return for how long what is due may lie idle."""
+    """Return how long due deliveries may wait."""
     unheard = any(began <= until and since <= end for began, end in book.unheard)
     return LATE_SECONDS + (UNHEARD_SECONDS if unheard else 0.0)
 
@@ -72,7 +72,7 @@ def same_host(one: str, other: str) -> bool:
 
 
 def due(book: Book, own: Sequence[Flight], number: int, flights: Sequence[Flight]) -> float | None:
-    """Return from when a try could be made; None where nobody can say."""
+    """Return the earliest time of an attempt; None if it is unknown."""
     flight = own[number]
     if number:
         tried = tried_again_at(book, own[:number])
@@ -80,12 +80,12 @@ def due(book: Book, own: Sequence[Flight], number: int, flights: Sequence[Flight
             return None
         since = tried
     else:
-        since = book.events[flight.said["n"]]["act"]["at"]
-    # Behind what comes before it in its subject.
+        since = book.events[flight.payload["n"]]["act"]["at"]
+    # Earlier events of the same subject go first.
     ahead = [
         each.ended if each.ended is not None else flight.dialled
         for each in flights
-        if each.said["subject"] == flight.said["subject"]
+        if each.payload["subject"] == flight.payload["subject"]
         and each.sequence < flight.sequence
         and each.dialled < flight.dialled
     ]
@@ -93,10 +93,10 @@ def due(book: Book, own: Sequence[Flight], number: int, flights: Sequence[Flight
 
 
 def tried_again_at(book: Book, own: Sequence[Flight]) -> float | None:
-    """Return from when a delivery may be tried once more, after these tries."""
+    """Return the earliest time of a retry after these attempts; None if it is unknown."""
     last, failures = own[-1], sum(each.failed for each in own)
     if last.ended is None:
-        # Its loop died with it. What several died with is tried apart from others.
+        # Its loop died with it. After several deaths it is sent in quarantine.
         lost = sum(each.began >= own[0].dialled and not each.harmless for each in book.troubles)
         return book.died.get(last.loop) if lost < SUSPECT_LOSSES else None
     over = book.noticed_at(last)
@@ -109,7 +109,7 @@ def tried_again_at(book: Book, own: Sequence[Flight]) -> float | None:
 
 
 def rests(book: Book, flights: Sequence[Flight]) -> Iterator[Span]:
-    """Yield the spans for which a receiver that does not answer may be left alone."""
+    """Yield spans in which a silent receiver may rest."""
     ended = sorted(
         (each for each in flights if each.ended is not None and each.error != "not_sent"),
         key=lambda each: each.ended or 0.0,
@@ -118,14 +118,14 @@ def rests(book: Book, flights: Sequence[Flight]) -> Iterator[Span]:
     for place, flight in enumerate(ended):
         over = flight.ended or 0.0
         if flight.well:
-            # Unless nobody could write it down.
+            # A failure that could not be recorded does not count.
             if not book.troubled(flight.loop, flight.dialled, book.written_by(flight.loop, over)):
                 failures = rests = 0
             continue
         failures += 1
         if flight.retry_after:
             rests = max(rests, 1)
-        # Some that ended a little later may have been written down together with it.
+        # Flights that ended a little later may have been recorded together with it.
         soon = sum((each.ended or 0.0) <= over + WRITTEN_SECONDS for each in ended[place + 1 :])
         if is_silent(flight) and failures + soon >= FAILURES_BEFORE_REST:
             seconds = min(2.0**rests, LONGEST_REST_SECONDS)
@@ -136,14 +136,14 @@ def rests(book: Book, flights: Sequence[Flight]) -> Iterator[Span]:
 
 
 def rested(flights: Sequence[Flight]) -> Iterator[Span]:
-    """Yield the spans for which the receiver asked to be left alone."""
+    """Yield the spans of the receiver's Retry-After."""
     for each in flights:
         if each.retry_after and each.ended is not None:
             yield each.ended, each.ended + each.retry_after + RETRY_SECONDS
 
 
 def in_spite_of_rest(book: Book) -> Iterator[str]:
-    """A receiver that says when to come back is left alone until then."""
+    """Check that a receiver's Retry-After is respected."""
     for flight in book.flights.values():
         webhook = webhook_at(book, flight.url)
         for other in book.flights.values():
@@ -153,8 +153,8 @@ def in_spite_of_rest(book: Book) -> Iterator[str]:
             if not other.ended < flight.dialled < until or webhook is None:
                 continue
             since = other.dialled
-            written = book.written_by(other.loop, other.ended)
-            if book.troubled(other.loop, since, written) or book.acts_on(
+            recorded_by = book.written_by(other.loop, other.ended)
+            if book.troubled(other.loop, since, recorded_by) or book.acts_on(
                 webhook, since, flight.dialled
             ):
                 continue
@@ -165,17 +165,17 @@ def in_spite_of_rest(book: Book) -> Iterator[str]:
 
 
 def acted(book: Book, webhook: Entry) -> list[Span]:
-    """Return the spans of acts that have a webhook's deliveries wait, or sent at other times."""
-    found = []
+    """Return the spans of acts that delay or reschedule a webhook's deliveries."""
+    spans = []
     for act in book.acts_on(webhook, 0.0, 1e9):
         ends = [each["at"] for each in book.ends_of(act)]
         until = min(ends, default=1e9) if act["act"] in LASTING else act["at"]
-        found.append((act["began"], until + RESUMED_SECONDS))
-    return found
+        spans.append((act["began"], until + RESUMED_SECONDS))
+    return spans
 
 
 def undisturbed(since: float, spans: Sequence[Span]) -> float:
-    """Return the first moment from `since` on at which nothing was wrong any more."""
+    """Return the first moment from `since` on outside of faults."""
     for began, until in spans:
         if began <= since + LATE_SECONDS:
             since = max(since, until)
@@ -185,7 +185,7 @@ def undisturbed(since: float, spans: Sequence[Span]) -> float:
 def longest_idle(
     since: float, until: float, flights: Sequence[Flight], spans: Sequence[Span]
 ) -> float:
-    """Return the longest time between two moments in which nothing was in flight or wrong."""
+    """Return the longest time between two moments without a flight or a fault."""
     longest, free = 0.0, since
     for flight in sorted(flights, key=lambda each: each.dialled):
         if flight.dialled >= until:

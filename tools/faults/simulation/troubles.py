@@ -1,4 +1,4 @@
-"""Faults of a run. Each is named as the plan names it."""
+"""Faults of a run, with the names used in plans."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -11,25 +11,25 @@ from tools.faults.simulation.scheduler import Actor
 from tools.faults.simulation.stage import Stage
 from tools.faults.simulation.world import HOSTS
 
-# The part of statements that are lost while lines break.
+# Share of statements that are lost while lines break.
 BREAK_PART = 0.15
-# Seconds that a statement, and its answer, are on their way at most.
+# Largest delays of a statement, and of its answer, in seconds.
 USUAL_SECONDS, SLOW_SECONDS = 0.003, 1.0
 RESTART_SECONDS, STOPS_WITHIN = 0.2, 12.0
 
 
 class Troubles:
-    """The faults of a run, and what they make of each statement and each request."""
+    """Faults of a run, and their effect on statements and requests."""
 
     def __init__(self, run: Stage, loops: Sequence[Loop]) -> None:
         self.run, self.loops, self.scheduler = run, loops, run.scheduler
         self.database_away_until = self.broker_away_until = -math.inf
         self.windows: list[tuple[float, Thing]] = []
-        # Troubles that wait for a moment of their loop, or of any where there is none.
+        # Faults that wait for a moment of their loop, or of any loop if it is None.
         self.armed: list[tuple[Loop | None, str, Callable[[Loop], None]]] = []
 
     def begin(self, thing: Thing) -> bool:
-        """Have it go wrong as planned; False where the thing is no trouble."""
+        """Begin a planned fault; return False if the thing is not a fault."""
         trouble = getattr(self, "make_" + thing.what.replace(" ", "_"), None)
         if trouble is None:
             return False
@@ -38,7 +38,7 @@ class Troubles:
         return True
 
     def end_all(self) -> None:
-        """End all faults, and give every place its loop."""
+        """End all faults, and restart missing loops."""
         self.windows.clear()
         self.armed.clear()
         self.database_away_until = self.broker_away_until = -math.inf
@@ -79,7 +79,7 @@ class Troubles:
         self.broker_away_until = self.scheduler.now + thing.seconds
 
     def make_clock(self, thing: Thing) -> None:
-        """The database's clock is put forward or back, by three seconds and a half at most."""
+        """Move the database's clock forward or back by at most 3.5 seconds."""
         self.scheduler.wall_moved += (thing.seconds - 2.0) / 2
         self.run.tell("clock", moved=self.scheduler.wall_moved)
 
@@ -90,7 +90,7 @@ class Troubles:
         return self.scheduler.now < self.broker_away_until
 
     def of_statement(self, actor: Actor) -> tuple[str, float, float]:
-        """Return what happens to the next statement of an actor, as `Lines` wants to know it."""
+        """Return the trouble and delays of an actor's next statement, for `Lines`."""
         dice = self.run.dice
         longest = SLOW_SECONDS if any(self._open("database slow")) else USUAL_SECONDS
         there, back = dice.random() * longest, dice.random() * longest
@@ -106,9 +106,9 @@ class Troubles:
         return "", there, back
 
     def mood_of(self, url: str) -> Mood:
-        """Return the behaviour of the receiver at a URL now."""
+        """Return the current behaviour of the receiver at a URL."""
         for each in self._open("receiver"):
-            # One receiver, all of a host, or all.
+            # A single receiver, those of a host, or all.
             places = ("a0", "a1", "a2", "b0", "b1", "b2", *HOSTS, "https:")
             if places[each.which % len(places)] in url.split("/"):
                 return Mood(each.how, *MOODS[each.how])
@@ -122,22 +122,22 @@ class Troubles:
         return self.loops[thing.which % len(self.loops)]
 
     def comes(self, moment: str, actor: Actor, within: float = 0.0) -> None:
-        """Have happen, so many seconds later, what waits for this moment of a loop."""
+        """Schedule the faults that wait for this moment of a loop, up to `within` seconds later."""
         for trouble in self._disarm(moment, actor):
             self.scheduler.at(self.scheduler.now + within, trouble)
 
     def _disarm(self, moment: str, actor: Actor) -> list[Callable[[], None]]:
-        found: list[Callable[[], None]] = []
-        left = []
+        calls: list[Callable[[], None]] = []
+        remaining = []
         for each in self.armed:
             loop, waits_for, trouble = each
             mine = [own for own in self.loops if own.actor is actor and loop in (own, None)]
             if waits_for == moment and mine:
-                found.append(partial(trouble, mine[0]))
+                calls.append(partial(trouble, mine[0]))
             else:
-                left.append(each)
-        self.armed = left
-        return found
+                remaining.append(each)
+        self.armed = remaining
+        return calls
 
     def _arm(self, thing: Thing, moment: str, trouble: Callable[[Loop], None]) -> None:
         loop = None if thing.which == ANY_LOOP else self._loop(thing)

@@ -1,4 +1,4 @@
-"""Two companies with three webhooks each, on a database of the simulation."""
+"""World of the simulation: two companies with three webhooks each, in a database."""
 
 from pathlib import Path
 from typing import Any
@@ -17,11 +17,11 @@ from tools.faults.simulation.scheduler import BEGINNING, EPOCH
 from webhooks.models import Webhook
 
 TYPES = (TRACKING_SIMPLE.id, ECOMMERCE_TRACKING.id, TRACKING_SIMPLE.id)
-# The last of each company is on a host that both share.
+# The last webhook of each company is on a host that both share.
 HOSTS = ("one.example", "two.example", "shared.example")
-# Dead rows of earlier runs make the next ones slow.
+# Dead rows of earlier runs slow down the next ones.
 VACUUM_EVERY = 10
-# Ids of companies and webhooks: the same in each run of a seed, on any database.
+# First id of companies and webhooks: ids must be the same in each run of a seed, on any database.
 FIRST = 900_001
 EMPTIED = (
     "deliveries_delivery",
@@ -41,7 +41,7 @@ EMPTIED = (
 
 
 def secret_of(place: int) -> str:
-    """The secret of a webhook when a run begins, by its place among the six."""
+    """Return the initial secret of a webhook, by its place among the six."""
     return f"{place:04x}" * 16
 
 
@@ -51,24 +51,24 @@ def url_of(place: int) -> str:
 
 
 class World:
-    """The database between runs, and an observer's connection, which no run has a part in."""
+    """Database of the runs, and an observer's connection outside of them."""
 
     def __init__(self, folder: Path) -> None:
-        """`folder` must be one that the server can look into."""
+        """Create the world; the server must be able to read `folder`."""
         self.runs = 0
         self.clock = folder / "clock"
         self.clock.touch()
-        given = connections[DEFAULT_DB_ALIAS].get_connection_params()
+        parameters = connections[DEFAULT_DB_ALIAS].get_connection_params()
         names = ("host", "port", "user", "password", "dbname")
         self.observer: psycopg.Connection[Any] = psycopg.connect(
-            **{name: given[name] for name in names if given.get(name)}, autocommit=True
+            **{name: parameters[name] for name in names if parameters.get(name)}, autocommit=True
         )
         self.observer.execute(SCHEMA)
         for name in CLOCKS:
             beginning = EPOCH.isoformat()
             self.observer.execute(CLOCK.format(name=name, beginning=beginning, file=self.clock))
-        # A lock is given up after a second of the server's own clock, which hardly goes here: so
-        # no week is missing in a run.
+        # Create all partitions now: in a run lock_timeout would use the server's real clock, which
+        # hardly advances.
         with patch("django.utils.timezone.now", return_value=BEGINNING):
             partitions.make_partitions()
         self.companies = [FIRST + number for number in range(2)]
@@ -77,21 +77,25 @@ class World:
             Company.objects.get_or_create(pk=pk, defaults={"name": f"Simulated {pk}"})
         for number, pk in enumerate(self.webhooks):
             company, place = divmod(number, len(TYPES))
-            given = {"company_id": FIRST + company, "type_id": TYPES[place], "url": url_of(number)}
-            Webhook.objects.get_or_create(pk=pk, defaults=given)
+            parameters = {
+                "company_id": FIRST + company,
+                "type_id": TYPES[place],
+                "url": url_of(number),
+            }
+            Webhook.objects.get_or_create(pk=pk, defaults=parameters)
 
     def begin(self) -> None:
-        """Make it as it was before any run."""
+        """Reset the database to its state before any run."""
         for table in EMPTIED:
-            self.observer.execute(f"DELETE FROM {table}")  # noqa: S608 - of our own
+            self.observer.execute(f"DELETE FROM {table}")  # noqa: S608 - a constant
         self.runs += 1
         if self.runs % VACUUM_EVERY == 0:
             self.observer.execute(f"VACUUM {', '.join(EMPTIED)}, webhooks_webhook")
         self.observer.execute("SELECT setval('deliveries_event_id_seq', 1, false)")
         self.observer.execute("SELECT setval('simulated.ids', 1, false)")
         for pk in self.companies:
-            named = f"Simulated {pk}"
-            Company.objects.filter(pk=pk).update(active=True, erased_at=None, name=named)
+            name = f"Simulated {pk}"
+            Company.objects.filter(pk=pk).update(active=True, erased_at=None, name=name)
         for place, pk in enumerate(self.webhooks):
             Webhook.objects.filter(pk=pk).update(
                 active=True,
@@ -105,11 +109,11 @@ class World:
                 max_in_flight=2 if place == 1 else None,
                 created_at=timezone.now(),
             )
-        # Deliveries get their ids in the order in which the rows of the webhooks lie.
+        # Deliveries get their ids in the physical order of the webhooks' rows.
         self.observer.execute("CLUSTER webhooks_webhook USING webhooks_webhook_pkey")
 
     def waits(self) -> int:
-        """Return how many deliveries are still to be sent, to webhooks that may be sent to."""
+        """Count the waiting deliveries of active webhooks."""
         row = self.observer.execute(
             "SELECT count(*) FROM deliveries_delivery_open AS waiting"
             " JOIN webhooks_webhook AS own ON own.id = waiting.webhook_id"
@@ -119,7 +123,7 @@ class World:
         return int(row[0]) if row else 0
 
     def loops(self) -> int:
-        """Return how many loops have a lease."""
+        """Count the loops with a lease."""
         row = self.observer.execute(
             "SELECT count(*) FROM deliveries_loop"
             " WHERE NOT lost AND lease_until > simulated.statement_timestamp()"
@@ -127,18 +131,20 @@ class World:
         return int(row[0]) if row else 0
 
     def deliveries(self) -> list[dict[str, Any]]:
-        """Return what the service says of each delivery, as its API does."""
+        """Return the service's state of each delivery, as in its API."""
         rows = self.observer.execute(
             "SELECT delivery.id::text, convert_from(event.body, 'UTF8')::json->>'n', webhook_id,"
             " delivery.state, delivery.attempts, delivery.last_error"
             " FROM deliveries_delivery AS delivery JOIN deliveries_event AS event"
             " ON event.id = delivery.event_id AND event.created_at = delivery.created_at"
-            " WHERE event.body <> '{}'"  # Of a company that is erased.
+            " WHERE event.body <> '{}'"  # The body is '{}' after an erasure.
             " ORDER BY delivery.id"
         ).fetchall()
         names = ("id", "n", "webhook", "state", "attempts", "error")
-        said = [dict(zip(names, row, strict=True)) for row in rows]
-        return [{**each, "n": int(each["n"]), "state": State(each["state"]).slug} for each in said]
+        deliveries = [dict(zip(names, row, strict=True)) for row in rows]
+        return [
+            {**each, "n": int(each["n"]), "state": State(each["state"]).slug} for each in deliveries
+        ]
 
     def close(self) -> None:
         self.observer.close()

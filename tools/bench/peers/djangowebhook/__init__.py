@@ -1,4 +1,4 @@
-"""django-webhook as its README sets it up: saving a parcel sends it to who listens."""
+"""Project with django-webhook as in its README: saving a parcel sends it to the webhooks."""
 
 from tools.bench.peers.djangowebhook.app import app
 

@@ -1,4 +1,4 @@
-"""What most Django projects write: a Celery task for each delivery, requests, the ORM."""
+"""Webhooks as most Django projects write them: requests, the ORM, and a task per delivery."""
 
 from tools.bench.peers.plain.app import app
 

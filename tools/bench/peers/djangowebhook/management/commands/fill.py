@@ -6,7 +6,7 @@ from django_webhook.models import Webhook, WebhookTopic, populate_topics_from_se
 
 from tools.bench.peers.djangowebhook.models import Parcel
 
-# With the names around it the body is then 400 bytes, as everybody else's here.
+# With the keys around it the body has 400 bytes, like that of all senders here.
 DESCRIPTION = "x" * 190
 
 
