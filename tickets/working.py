@@ -64,7 +64,7 @@ def answer(reply: AgentReply) -> None:
     """
     actor = actor_for(reply.user)
     ticket = lock_unchanged(reply.ticket_id, reply.seen, reply.user)
-    text = text_with_files(ticket, normalize_text(reply.text), reply.files, public=reply.public)
+    text = text_with_files(ticket, said(reply.text), reply.files, public=reply.public)
     if reply.to is None:
         write_on(ticket, actor, text, public=reply.public, requested=reply.requested)
     else:
@@ -133,7 +133,7 @@ def move_locked(
     if to not in ASKING:
         requested = ()
     current = Status(ticket.status)
-    reason = with_requested_documents(ticket, normalize_text(reason), requested)
+    reason = with_requested_documents(ticket, said(reason), requested)
     data: dict[str, Any] = {"requested": list(requested)} if requested else {}
     if code := code_of_decision(ticket, actor, to, decision):
         data["code"] = code
@@ -176,10 +176,10 @@ def decide_appeal(
     if accept:
         move_locked(ticket, actor, Status.IN_REVIEW, reason=reason, requested=())
         return ticket
-    if not normalize_text(reason):
+    if not said(reason):
         text = gettext("Give a reason: the company reads why its appeal is refused.")
         raise MoveRefused(text)
-    letters.tell_appeal_decided(ticket, refuse_pending(ticket, actor, normalize_text(reason)))
+    letters.tell_appeal_decided(ticket, refuse_pending(ticket, actor, said(reason)))
     return ticket
 
 
@@ -197,7 +197,7 @@ def write_on(
 ) -> None:
     """Write on a locked ticket. Only a public reply can request documents."""
     names = list(requested) if public else []
-    text = with_requested_documents(ticket, normalize_text(text), names)
+    text = with_requested_documents(ticket, said(text), names)
     if not text:
         raise ValueError(gettext("Write something."))
     if names:
@@ -206,7 +206,7 @@ def write_on(
     add_comment(ticket, actor, text, public=public)
 
 
-def normalize_text(text: str) -> str:
+def said(text: str) -> str:
     """Strip a text; "" if it has nothing visible (decision N30)."""
     return "" if is_blank(text) else text.strip()
 

@@ -54,7 +54,7 @@ TICKET_ERRORS = {
     "too_many_files": f"A ticket has at most {MOST_PER_TICKET} files.",
     "ticket_closed": CLOSED,
 }
-TOO_MANY_FILES = {
+UPLOAD_ERRORS = {
     "too_many_files": f"{MOST_UNATTACHED} files wait to be attached. Attach some first."
 }
 
@@ -81,7 +81,7 @@ upload_evidence = extend_schema_view(
     post=operation(
         "uploadEvidence",
         "Upload a file that you attach to a ticket within a day.",
-        errors={**FILE_REFUSALS, 422: {**FILE_ERRORS, **TOO_MANY_FILES}},
+        errors={**FILE_REFUSALS, 422: {**FILE_ERRORS, **UPLOAD_ERRORS}},
         **UPLOAD,
     )
 )
