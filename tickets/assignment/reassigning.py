@@ -29,21 +29,21 @@ class NotGiven(Exception):
 class Reassigned(NamedTuple):
     """Number of reassigned tickets, and the refusals of the others."""
 
-    given: int
+    assigned: int
     refused: dict[int, str]
 
     def __str__(self) -> str:
-        assigned = ngettext(
-            "%(count)d ticket assigned.", "%(count)d tickets assigned.", self.given
-        ) % {"count": self.given}
+        text = ngettext(
+            "%(count)d ticket assigned.", "%(count)d tickets assigned.", self.assigned
+        ) % {"count": self.assigned}
         if not self.refused:
-            return assigned
+            return text
         refused = ngettext(
             "%(count)d ticket was not assigned.",
             "%(count)d tickets were not assigned.",
             len(self.refused),
         ) % {"count": len(self.refused)}
-        return f"{assigned} {refused}" if self.given else refused
+        return f"{text} {refused}" if self.assigned else refused
 
 
 def require_assigner(user: User) -> Actor:
@@ -151,7 +151,7 @@ def reassign_all(
 class HandedOver(NamedTuple):
     """Number of tickets that an agent still has, and the refusals among them."""
 
-    left: int
+    remaining: int
     refused: dict[int, str]
 
 
