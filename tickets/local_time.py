@@ -38,10 +38,7 @@ def time_there(zone: F | OuterRef, at: datetime | None) -> LocalTime:
 
 
 def check_zone(name: str) -> None:
-    """Raise ValidationError if PostgreSQL does not know a time zone.
-
-    One unknown zone would make every query of assignment fail.
-    """
+    """Raise ValidationError for a zone unknown to PostgreSQL, as it would break all assignment."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT FROM pg_timezone_names WHERE name = %s", [name])
         if cursor.fetchone() is None:

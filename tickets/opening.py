@@ -117,10 +117,7 @@ def open_for_caller(
 
 
 def find_type(type_id: int, fields: Mapping[str, Any]) -> TicketType:
-    """Return the type if it accepts a ticket with these fields (decisions T13, T14, N27).
-
-    Raises InvalidTicket.
-    """
+    """Return the type if it takes these fields (T13, T14, N27). Raises InvalidTicket."""
     rows = TYPE.ask(type_id=type_id)
     if not rows:
         raise InvalidTicket(

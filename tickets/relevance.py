@@ -20,8 +20,7 @@ COURTESY = frozenset(
         "saludos so sure tardes thank thanks thx ty u vale very welcome you"
     )
 )
-# THANKED_FOR names what people give thanks for. Without thanks such a word may be a request, such
-# as "help".
+# Words for what people give thanks for; without thanks they may be a request, such as "help".
 THANKS = frozenset({"gracias", "thank", "thanks", "thx"})
 THANKED_FOR = COURTESY | frozenset(
     WORD.findall(

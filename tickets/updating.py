@@ -113,10 +113,7 @@ def comment(company: Company, ticket_id: int, actor: Actor, text: str) -> Update
 
 @transaction.atomic
 def rate(company: Company, ticket_id: int, *, rating: int, comment: str = "") -> None:
-    """Store a company's rating of a decision.
-
-    Raises Ticket.DoesNotExist, RatingRefused and TextRefused.
-    """
+    """Store a company's rating. Raises Ticket.DoesNotExist, RatingRefused and TextRefused."""
     ticket = company.tickets.hold(ticket_id)
     if ticket.status not in TERMINAL:
         raise RatingRefused("Only a decided ticket can be rated.", code="ticket_not_decided")

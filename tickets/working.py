@@ -76,12 +76,10 @@ def move_and_write(ticket: Ticket, actor: Actor, reply: AgentReply, to: Status, 
     is_public_reason = reply.public and to in TOLD
     is_internal_reason = needs_reason(Status(ticket.status), to) and to not in TOLD
     reason = text if is_public_reason or is_internal_reason else ""
-    move_locked(
-        ticket, actor, to, reason=reason, requested=reply.requested, decision=reply.decision
-    )
+    names = reply.requested
+    move_locked(ticket, actor, to, reason=reason, requested=names, decision=reply.decision)
     if text and not is_public_reason:
-        requested = () if to in TOLD else reply.requested
-        write_on(ticket, actor, text, public=reply.public, requested=requested)
+        write_on(ticket, actor, text, public=reply.public, requested=() if to in TOLD else names)
 
 
 @telling
@@ -161,10 +159,9 @@ def decide_appeal(
 ) -> Ticket:
     """Accept an appeal, which reopens the ticket, or refuse it (decision N14).
 
-    The company reads the reason for a refusal; the one for reopening is internal. A lead may
-    decide the appeal of their own decision only if they are the only one and confirm it with
-    `alone`. Raises Ticket.DoesNotExist, NotAllowed, StaleTicket, NoAppeal, OwnDecision, and
-    MoveRefused without a reason.
+    The company reads the reason for a refusal; the one for reopening is internal. The only lead may
+    decide on their own decision, confirmed with `alone`. Raises Ticket.DoesNotExist, NotAllowed,
+    StaleTicket, NoAppeal, OwnDecision, and MoveRefused without a reason.
     """
     actor = actor_for(user)
     if actor.by != By.LEAD:

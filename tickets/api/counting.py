@@ -46,17 +46,15 @@ class TicketCounts(NamedTuple):
     exact: bool
 
 
-def count_tickets(
-    company_id: int, parameters: Mapping[str, str], tickets: TicketQuerySet
-) -> TicketCounts:
-    """Count tickets by status; `tickets` match the query parameters except for the status."""
-    filters = {name: parameters[name] for name in sorted(parameters.keys() - NOT_COUNTED_BY)}
+def count_tickets(company_id: int, query: Mapping[str, str], rows: TicketQuerySet) -> TicketCounts:
+    """Count tickets by status; `rows` match the query parameters except for the status."""
+    filters = {name: query[name] for name in sorted(query.keys() - NOT_COUNTED_BY)}
     key = cache_key_of(company_id, filters)
     cached = look_up(key)
     if cached is not None and cached["at"] > time.time() - FRESH_SECONDS:
         return TicketCounts(as_numbers(cached["by_status"]), exact=False)
     if cached is None:
-        some = count_some(tickets)
+        some = count_some(rows)
         if sum(some.values()) <= MOST_COUNTED:
             return TicketCounts(some, exact=True)
         cached = {"by_status": some}

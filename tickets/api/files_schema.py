@@ -54,9 +54,7 @@ TICKET_ERRORS = {
     "too_many_files": f"A ticket has at most {MOST_PER_TICKET} files.",
     "ticket_closed": CLOSED,
 }
-UPLOAD_ERRORS = {
-    "too_many_files": f"{MOST_UNATTACHED} files wait to be attached. Attach some first."
-}
+QUOTA = {"too_many_files": f"{MOST_UNATTACHED} files wait to be attached. Attach some first."}
 
 UPLOAD: Any = {
     "tag": TAG,
@@ -81,7 +79,7 @@ upload_evidence = extend_schema_view(
     post=operation(
         "uploadEvidence",
         "Upload a file that you attach to a ticket within a day.",
-        errors={**FILE_REFUSALS, 422: {**FILE_ERRORS, **UPLOAD_ERRORS}},
+        errors={**FILE_REFUSALS, 422: {**FILE_ERRORS, **QUOTA}},
         **UPLOAD,
     )
 )

@@ -58,17 +58,14 @@ class Tickets(CompanyView):
 
 
 def opening_body(request: CompanyRequest) -> dict[str, Any]:
-    """Return the body of a new ticket.
-
-    Raises ValidationError with all errors at once: malformed fields, and those that the type
-    requires (decision E1).
-    """
+    """Return the body of a new ticket. Raises ValidationError with all its errors (decision E1)."""
     try:
         return OpenTicket.read(request)
     except ValidationError as wrong:
         if not isinstance(request.data, dict) or "type_id" in errors_of(wrong):
             raise
         try:
+            # Add a field that the type requires to the malformed ones.
             opening.find_type(request.data["type_id"], request.data)
         except opening.InvalidTicket as error:
             more = WrongField(error.field, str(error), code=error.code)

@@ -27,10 +27,7 @@ NO_ANSWER = "no_answer"
 
 @telling
 def act(automation_id: int, ticket_id: int) -> bool:
-    """Do what is due on a ticket, if it still is and the automation is still on.
-
-    Returns whether it was.
-    """
+    """Do what is due on a ticket; returns False if it no longer is, or the automation is off."""
     one = Automation.objects.filter(pk=automation_id, active=True).first()
     row = Ticket.objects.filter(pk=ticket_id)
     if one is None or not row.select_for_update(skip_locked=True, no_key=True).exists():

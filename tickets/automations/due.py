@@ -70,9 +70,8 @@ def silent_for(one: Automation, now: datetime, days: int) -> Q:
 def with_silence(tickets: TicketQuerySet) -> TicketQuerySet:
     """Filter tickets whose company has not answered, and annotate them with their reminders.
 
-    Excludes inactive companies, which cannot answer (decision N27), and tickets that no agent has
-    ever written to. Subqueries read each ticket by index; for a join PostgreSQL might scan all of
-    history.
+    Excludes inactive companies, which cannot answer (N27), and tickets that no agent has written
+    to. Subqueries read each ticket by index; for a join PostgreSQL might scan all of history.
     """
     same_ticket = {"ticket": OuterRef("pk")}
     comments = Comment.objects.filter(**same_ticket).order_by("-pk")

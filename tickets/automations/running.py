@@ -28,8 +28,8 @@ def run_automations() -> int:
     """
     rows = FailingRows("run_automations")
     touched = 0
-    active = Automation.objects.filter(active=True)
-    for one in active.order_by(F("ran_at").asc(nulls_first=True), "pk"):
+    on = Automation.objects.filter(active=True)
+    for one in on.order_by(F("ran_at").asc(nulls_first=True), "pk"):
         if touched >= MOST_AT_ONCE:
             break
         touched += run_one(one, rows, MOST_AT_ONCE - touched)

@@ -70,7 +70,6 @@ def appeal_decision(
 
 
 def check_appeal(ticket: Ticket, declined_at: datetime) -> None:
-    """Raise AppealRefused if the decision cannot be appealed."""
     if ticket.status != Status.DECLINED:
         raise AppealRefused(
             gettext("Only a Declined ticket can be appealed. This one is %(status)s.")

@@ -142,8 +142,7 @@ def refuse_over_limit(ticket: Ticket, actor: Actor) -> None:
 def limit_of(username: str, currency: str) -> tuple[Decimal | None, bool]:
     """Return an agent's limit in a currency, and whether they have any limit.
 
-    Their own limit takes precedence over the general one. With limits in other currencies only,
-    they can accept nothing in this one.
+    Their own precedes the general one. Limits in other currencies only allow nothing in this one.
     """
     limits = list(ApprovalLimit.objects.filter(Q(agent=None) | Q(agent__user__username=username)))
     own = [one for one in limits if one.agent_id is not None]

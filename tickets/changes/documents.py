@@ -49,8 +49,7 @@ def request_documents(ticket: Ticket, names: Sequence[str]) -> None:
 def find_requested(ticket: Ticket, key: int | str) -> RequestedDocument:
     """Return the requested document of this id or exact name. Raises NoSuchDocument.
 
-    Of several with the same name, the first unfulfilled one, else the last. Forms send ids as
-    text: a document named like the number takes precedence.
+    Of several, the first unfulfilled one, else the last. Ids may be text; names take precedence.
     """
     documents: dict[int | str, RequestedDocument] = {}
     for one in ticket.requested_documents.order_by("pk"):

@@ -103,7 +103,7 @@ def add_file(
     company: Company,
     ticket_id: int,
     actor: Actor,
-    new_file: NewFile,
+    new: NewFile,
     *,
     requested: int | str | None,
 ) -> TicketFile:
@@ -113,17 +113,17 @@ def add_file(
     """
     ticket = company.tickets.hold(ticket_id)
     refuse_more(ticket, 1)
-    file = keep_file(company, new_file)
+    file = keep_file(company, new)
     attach_held(ticket, actor, [file], requested)
     return file
 
 
 @transaction.atomic
-def keep_unattached(company: Company, new_file: NewFile) -> TicketFile:
+def keep_unattached(company: Company, new: NewFile) -> TicketFile:
     """Insert a file that its company will attach to a ticket later. Raises FileRefused."""
     Company.objects.select_for_update(no_key=True).get(pk=company.pk)
     refuse_more_unattached(company)
-    return keep_file(company, new_file)
+    return keep_file(company, new)
 
 
 @telling
@@ -157,21 +157,21 @@ def attach_files(
     return [available[file_id] for file_id in dict.fromkeys(file_ids)]
 
 
-def keep_file(company: Company, new_file: NewFile) -> TicketFile:
+def keep_file(company: Company, new: NewFile) -> TicketFile:
     """Insert the row of a file in the storage, and delete its UnfinishedFile."""
-    claimed, _ = UnfinishedFile.objects.filter(name=new_file.stored_as).delete()
+    claimed, _ = UnfinishedFile.objects.filter(name=new.stored_as).delete()
     if not claimed:
         raise RuntimeError("the file was taken for an orphan")
     transaction.on_commit(lambda: doorbell.ring_job("make_thumbnails"))
     return TicketFile.objects.create(
         company=company,
-        name=new_file.name,
-        description=new_file.description,
-        media_type=new_file.media_type,
-        size=new_file.size,
-        sha256=new_file.sha256,
-        active=new_file.active,
-        stored_as=new_file.stored_as,
+        name=new.name,
+        description=new.description,
+        media_type=new.media_type,
+        size=new.size,
+        sha256=new.sha256,
+        active=new.active,
+        stored_as=new.stored_as,
         created_at=timezone.now(),
     )
 

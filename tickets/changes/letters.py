@@ -64,10 +64,7 @@ def gets_emails(ticket: Ticket) -> bool:
 
 
 def queue_email(ticket: Ticket, subject: str, *parts: str) -> None:
-    """Store an email in the outbox, from which the scheduler sends it within seconds.
-
-    Agents therefore do not wait for the broker.
-    """
+    """Store an email in the outbox, so that agents do not wait for the broker."""
     footer = gettext(
         "You get this email because this is the contact address of %(company)s. If you want no"
         " emails about tickets, ask us to switch them off."
@@ -81,10 +78,7 @@ def incomplete_letter(ticket: Ticket, reason: str) -> tuple[str, ...]:
     answer = gettext("Here is what you asked for.")
     return (
         gettext("Ticket %(ticket)d needs something from you") % {"ticket": ticket.pk},
-        folded(
-            gettext("Your ticket %(ticket)s waits for an answer from you:")
-            % ticket_in_words(ticket)
-        ),
+        folded(gettext("Your ticket %(ticket)s waits for an answer from you:") % in_words(ticket)),
         indented(reason),
         answer_by(ticket),
         reply_notice(),
@@ -148,7 +142,7 @@ def declined_letter(ticket: Ticket, reason: str) -> tuple[str, ...]:
     last = appeal_until(ticket.decided_at or ticket.updated_at)
     return (
         gettext("Ticket %(ticket)d was declined") % {"ticket": ticket.pk},
-        folded(gettext("Your ticket %(ticket)s was declined:") % ticket_in_words(ticket)),
+        folded(gettext("Your ticket %(ticket)s was declined:") % in_words(ticket)),
         indented(reason),
         folded(until % {"time": moment_text(last, ticket.company.zone)}),
         reply_notice(),
@@ -166,20 +160,18 @@ def appeal_letter(ticket: Ticket, appeal: Appeal) -> tuple[str, ...]:
     if appeal.state == Appeal.State.ACCEPTED:
         return (
             gettext("Ticket %(ticket)d: your appeal was accepted") % number,
-            folded(
-                gettext("Your appeal of ticket %(ticket)s was accepted.") % ticket_in_words(ticket)
-            ),
+            folded(gettext("Your appeal of ticket %(ticket)s was accepted.") % in_words(ticket)),
             folded(gettext("The ticket is in review again. There is nothing that you have to do.")),
         )
     return (
         gettext("Ticket %(ticket)d: your appeal was refused") % number,
-        folded(gettext("Your appeal of ticket %(ticket)s was refused:") % ticket_in_words(ticket)),
+        folded(gettext("Your appeal of ticket %(ticket)s was refused:") % in_words(ticket)),
         indented(appeal.reason),
         folded(gettext("The decision stands, and it cannot be appealed again.")),
     )
 
 
-def ticket_in_words(ticket: Ticket) -> dict[str, str]:
+def in_words(ticket: Ticket) -> dict[str, str]:
     """Return the ticket's number, type and tracking number for use in a sentence."""
     words = [str(ticket.type)]
     if ticket.shipment_id is not None:

@@ -42,9 +42,7 @@ class PendingEvent:
 
 
 # Pending events by ticket; None outside of `telling` services.
-pending_events: ContextVar[dict[int, PendingEvent] | None] = ContextVar(
-    "pending_events", default=None
-)
+unsent: ContextVar[dict[int, PendingEvent] | None] = ContextVar("unsent", default=None)
 
 
 def telling(service: Callable[P, Result]) -> Callable[P, Result]:
@@ -55,16 +53,16 @@ def telling(service: Callable[P, Result]) -> Callable[P, Result]:
 
     @wraps(service)
     def publishing_service(*args: P.args, **kwargs: P.kwargs) -> Result:
-        outer = pending_events.get()
+        outer = unsent.get()
         mine = {} if outer is None else dict(outer)
-        mark = pending_events.set(mine)
+        mark = unsent.set(mine)
         try:
             with transaction.atomic():
                 result = service(*args, **kwargs)
                 if outer is None:
                     tell_news()
         finally:
-            pending_events.reset(mark)
+            unsent.reset(mark)
         if outer is not None:
             outer.clear()
             outer.update(mine)
@@ -75,13 +73,13 @@ def telling(service: Callable[P, Result]) -> Callable[P, Result]:
 
 def rehearse(service: Callable[[], object]) -> None:
     """Run a service that changes tickets for its refusals only, and roll everything back."""
-    mark = pending_events.set({})
+    mark = unsent.set({})
     try:
         with transaction.atomic():
             service()
             transaction.set_rollback(True)
     finally:
-        pending_events.reset(mark)
+        unsent.reset(mark)
 
 
 def note_news(
@@ -97,7 +95,7 @@ def note_news(
     Of several changes the event has the weightiest, and the last comment. Raises RuntimeError
     outside of a `telling` service.
     """
-    pending = pending_events.get()
+    pending = unsent.get()
     if pending is None:
         raise RuntimeError("What changes a ticket must be `telling` (tickets.changes.news).")
     if (earlier := pending.get(ticket.pk)) is not None:
@@ -107,15 +105,13 @@ def note_news(
         pending[ticket.pk] = replace(earlier, story=story)
         return
     before = was if change in (TicketChange.OPENED, TicketChange.MOVED) else ticket.status
-    story = TicketStory(
-        ticket=ticket, change=change, by=actor.by, previous_status=before, comment=comment
-    )
+    story = TicketStory(ticket=ticket, change=change, by=actor.by, previous=before, comment=comment)
     pending[ticket.pk] = PendingEvent(story, timezone.now(), actor)
 
 
 def tell_news() -> None:
     """Publish the pending events; services call it before a last step that makes others wait."""
-    pending = pending_events.get() or {}
+    pending = unsent.get() or {}
     while pending:
         event = pending.pop(next(iter(pending)))
         if concerns_followers(event.story):

@@ -56,10 +56,7 @@ def related_to(ticket_id: int) -> QuerySet[RelatedTickets]:
 
 
 def hold_both(ticket_id: int, other_id: int) -> tuple[Ticket, Ticket]:
-    """Lock both tickets in the order of their ids.
-
-    Raises Ticket.DoesNotExist for the first ticket, and NotRelated.
-    """
+    """Lock both tickets in the order of their ids. Raises like `relate`."""
     if ticket_id == other_id:
         raise NotRelated(gettext("A ticket cannot be related to itself."))
     tickets: dict[int, Ticket] = {}

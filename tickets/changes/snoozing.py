@@ -56,8 +56,7 @@ def snooze(
     A near deadline shortens it. Raises Ticket.DoesNotExist, NotAllowed, StaleTicket and
     NotSnoozed.
     """
-    actor = actor_for(user)
-    now = timezone.now()
+    actor, now = actor_for(user), timezone.now()
     ticket = Ticket.objects.hold(ticket_id)
     require_read(ticket, seen, user)
     if ticket.agent is None or ticket.agent.user_id != user.pk or ticket.status in TERMINAL:

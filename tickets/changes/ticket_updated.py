@@ -22,12 +22,12 @@ from webhooks.event_types import EventType, Payload, Schema
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketStory:
-    """Change of a ticket by one request. `previous_status` is None for a new ticket."""
+    """Change of a ticket by one request. `previous`: the status before; None for a new ticket."""
 
     ticket: Ticket
     change: TicketChange
     by: By
-    previous_status: int | None
+    previous: int | None
     # The last public comment.
     comment: Comment | None = None
 
@@ -52,9 +52,7 @@ class TicketEvent(EventType):
             "ticket_type_name": ticket.type.name,
             "ticket_status_id": int(ticket.status),
             "ticket_status_name": Status(ticket.status).slug,
-            "previous_status_id": None
-            if story.previous_status is None
-            else int(story.previous_status),
+            "previous_status_id": None if story.previous is None else int(story.previous),
             "change": story.change.value,
             "by": shown_actor(story.by),
             "comment": comment and comment_row(comment, ticket.company.name),
@@ -82,11 +80,9 @@ class TicketEvent(EventType):
 def last_move(ticket: Ticket) -> TicketStory:
     entry = ticket.history.filter(public=True).order_by("-pk").first()
     if entry is None or entry.was is None:
-        return TicketStory(
-            ticket=ticket, change=TicketChange.OPENED, by=By.COMPANY, previous_status=None
-        )
+        return TicketStory(ticket=ticket, change=TicketChange.OPENED, by=By.COMPANY, previous=None)
     return TicketStory(
-        ticket=ticket, change=TicketChange.MOVED, by=By(entry.by), previous_status=entry.was
+        ticket=ticket, change=TicketChange.MOVED, by=By(entry.by), previous=entry.was
     )
 
 
@@ -102,7 +98,7 @@ def made_up_story(company_id: int, now: datetime) -> TicketStory:
         ),
         change=TicketChange.MOVED,
         by=By.AGENT,
-        previous_status=Status.PENDING,
+        previous=Status.PENDING,
         comment=Comment(id=1, by=By.AGENT, text=DESCRIPTION, status=status, created_at=now),
     )
 

@@ -15,9 +15,7 @@ LONGEST_WAIT = 60
 LONGEST_TEXT = 2_000
 
 
-def small_number_field(
-    default: int, most: int = LONGEST_WAIT
-) -> "models.PositiveSmallIntegerField[int, int]":
+def limited(default: int, most: int = LONGEST_WAIT) -> "models.PositiveSmallIntegerField[int, int]":
     return models.PositiveSmallIntegerField(
         default=default, validators=[MinValueValidator(1), MaxValueValidator(most)]
     )
@@ -43,13 +41,13 @@ class Automation(models.Model):
     type = models.ForeignKey(TicketType, on_delete=models.CASCADE, related_name="automations")
     active = models.BooleanField(default=False)
     # Working days of silence before a reminder, or before the last one.
-    wait_days = small_number_field(3)
+    wait_days = limited(3)
     # Number of reminders.
-    times = small_number_field(2, most=10)
+    times = limited(2, most=10)
     # Working days between the last reminder and the decision.
-    last_days = small_number_field(5)
+    last_days = limited(5)
     # Working hours before a ticket is due.
-    hours_before = small_number_field(2)
+    hours_before = limited(2)
     # Reassign a ticket to somebody at work if its agent is not.
     reassigns = models.BooleanField(default=True)
     # Text that the company reads: a reminder, or why its ticket is declined.

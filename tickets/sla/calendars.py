@@ -169,8 +169,7 @@ def first_instant(there: ZoneInfo, wall: datetime) -> datetime:
     instant = wall.replace(tzinfo=there).astimezone(UTC)
     if wall_clock_at(there, instant) == wall:
         return instant
-    # The clock skips the time: bisect for the transition, which lies between the two instants
-    # that the offsets after and before it give.
+    # The clock skips the time: find the transition between the instants by either offset.
     early, late = wall.replace(tzinfo=there, fold=1).astimezone(UTC), instant
     while (seconds := int((late - early).total_seconds())) > 1:
         middle = early + timedelta(seconds=seconds // 2)

@@ -64,10 +64,7 @@ def compute_due(moves: Sequence[Move], answered_at: datetime | None, promise: Pr
 def deadline(
     moves: Sequence[Move], calendar: BusinessHours, allowed: timedelta, done_at: datetime | None
 ) -> datetime | None:
-    """Return when the clock, which stops at `done_at`, uses up `allowed`, or would have.
-
-    None if a paused clock leaves it open.
-    """
+    """Return when a clock that stops at `done_at` reaches `allowed`; None while it is paused."""
     remaining = allowed
     ends = [move.at for move in moves[1:]]
     for move, end in zip(moves, [*ends, None], strict=True):

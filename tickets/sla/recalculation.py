@@ -1,8 +1,7 @@
 """Recalculation of due dates of many tickets, after changes of rules and late data of shipments.
 
-Open tickets whose digest differs from that of the rules are still to be recalculated. It therefore
-does not matter who changed the rules, when a job was killed, or that a ticket was created under
-earlier rules.
+Open tickets whose digest differs from that of the rules are still to do. It therefore does not
+matter who changed the rules, whether a job was killed, or under which rules a ticket was created.
 """
 
 from collections import defaultdict

@@ -71,12 +71,8 @@ def select(
     **_: Any,
 ) -> tuple[list[int], list[int]]:
     """Return the ids of the selected tickets and shipments. Raises CommandError."""
-    selections = [bool(ticket), tracking_number is not None, older_than is not None]
-    if (
-        sum(selections) != 1
-        or (ticket and company_id)
-        or (older_than is not None and not company_id)
-    ):
+    chosen = [bool(ticket), tracking_number is not None, older_than is not None]
+    if sum(chosen) != 1 or (ticket and company_id) or (older_than is not None and not company_id):
         raise CommandError(
             "Say --ticket ID, or --tracking-number NUMBER, or both --company ID and"
             " --older-than DAYS."
