@@ -87,7 +87,7 @@ def next_cursor(
     """Return the cursor of the next page, or None; `ids` has one more if there is a next page."""
     if "updated_since" in query:
         if tickets:
-            # Not from the ticket's own time, as it may have changed again since.
+            # The listed position, as the ticket may have changed again since.
             return positions[tickets[-1].pk]
         return query.get("cursor") or following.start_position(query["updated_since"])
     return str(tickets[-1].pk) if tickets and tickets[-1].pk != ids[-1] else None
