@@ -1,1 +1,1 @@
-"""Tickets: statuses and rules, what companies and agents do, who works on what."""
+"""Tickets: statuses, rules, actions of companies and agents, assignment and service levels."""

@@ -1,4 +1,4 @@
-"""The people who work tickets: who they are and what they may do."""
+"""Agents: creating and changing them, and their availability."""
 
 from collections.abc import Callable, Collection, Mapping
 
@@ -17,7 +17,7 @@ CHANGE = "tickets.change_agent"
 
 
 class BadAgent(ValueError):
-    """Such an agent cannot be made; the message says why, `fields` which field is wrong."""
+    """Invalid agent; `fields` has the error messages by field."""
 
     def __init__(self, message: str, fields: Mapping[str, list[str]] | None = None) -> None:
         super().__init__(message)
@@ -36,15 +36,15 @@ def create_agent(
     time_zone: str = "",
     lead: bool = False,
 ) -> Agent:
-    """Make a user who signs in to the desk, and the agent they are. Raises BadAgent.
+    """Create an agent and the user who signs in to the desk. Raises BadAgent.
 
-    `names` are the first and last name. Whoever has no password yet is away.
+    `names` are the first and last name. An agent without a password starts as unavailable.
     """
     first, last = names
     user = User(username=username, email=email, first_name=first, last_name=last, is_staff=True)
     user.set_password(password)
-    given = {"capacity": capacity, "time_zone": time_zone or None}
-    agent = Agent(user=user, **{name: value for name, value in given.items() if value is not None})
+    values = {"capacity": capacity, "time_zone": time_zone or None}
+    agent = Agent(user=user, **{name: value for name, value in values.items() if value is not None})
     agent.available = password is not None
     check_agent(agent, password)
     types = TicketType.objects.filter(pk__in=skills)
@@ -60,8 +60,8 @@ def create_agent(
 
 
 def check_agent(agent: Agent, password: str | None) -> None:
-    """Raises BadAgent with all that is wrong, by field."""
-    wrong: dict[str, list[str]] = {}
+    """Validate an agent and their password. Raises BadAgent with all errors by field."""
+    problems: dict[str, list[str]] = {}
     checks: list[tuple[str, Callable[[], object]]] = [
         ("", agent.user.full_clean),
         ("", lambda: agent.full_clean(exclude=["user"])),
@@ -72,28 +72,28 @@ def check_agent(agent: Agent, password: str | None) -> None:
         try:
             check()
         except ValidationError as error:
-            wrong |= {field: error.messages} if field else error.message_dict
-    if wrong:
-        raise BadAgent(" ".join(text for texts in wrong.values() for text in texts), wrong)
+            problems |= {field: error.messages} if field else error.message_dict
+    if problems:
+        raise BadAgent(" ".join(text for texts in problems.values() for text in texts), problems)
 
 
 def change_agent(agent: Agent, fields: Collection[str]) -> None:
-    """Save these fields of an agent, who may now take what waits."""
+    """Save these fields of an agent and reassign waiting tickets."""
     agent.save(update_fields=fields)
     wake_assignment()
 
 
 def begin_work(user: User) -> None:
-    """Who was invited is here: an agent may take what waits from now on."""
+    """Make an invited agent available once they have signed in; ignore other users."""
     if agent := Agent.objects.filter(user=user).first():
         agent.available = True
         change_agent(agent, ["available"])
 
 
 def set_available(agent: Agent, available: bool, *, user: User) -> None:
-    """Agents come and go by themselves, leads send anybody. Raises NotAllowed.
+    """Set an agent's availability; only the agent or a lead may. Raises NotAllowed.
 
-    Open tickets stay where they are: a break is short.
+    Open tickets stay with the agent, as breaks are short.
     """
     if not user.is_active or (agent.user_id != user.pk and not user.has_perm(CHANGE)):
         text = gettext("%(name)s is not allowed to change whether %(agent)s is available.")
@@ -103,7 +103,7 @@ def set_available(agent: Agent, available: bool, *, user: User) -> None:
 
 
 def wake_assignment() -> None:
-    """Let the tickets that wait find whoever has just become free, once that is committed."""
+    """Run automatic assignment as soon as the transaction is committed."""
     transaction.on_commit(ring_assignment, robust=True)
 
 

@@ -1,4 +1,4 @@
-"""Settings of tickets (core.watch.checks says who runs these)."""
+"""System checks of the settings for tickets, run by `core.watch.checks`."""
 
 from typing import Any
 
@@ -9,13 +9,13 @@ from django.core.checks import CheckMessage, Error, register
 from core.watch.checks import SETTINGS, Use, import_problem
 
 LONGEST_APPEAL_DAYS = 3650
-# A worker that is told to come back holds no message for longer.
+# A worker keeps the delayed message that sends the answer in memory for this long.
 LONGEST_UNDO_SECONDS = 60
 
 
 @register(SETTINGS, Use.TICKETS)
 def relevance_check(**_: Any) -> list[CheckMessage]:
-    """Refuse a name that leads to no function, once Django is set up."""
+    """Refuse a path that does not lead to a function, once apps are loaded."""
     path = settings.RELEVANCE_CHECK
     problem = import_problem(path) if apps.ready else ""
     if not problem:

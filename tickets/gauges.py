@@ -6,7 +6,7 @@ from core.measures.gauges import Gauges, gauge, gauges
 from tickets.models import Ticket
 from tickets.models.agents import left_behind
 
-# Counting more would read every index entry, and nobody asks how many there are then.
+# Counting more would read every index entry, for a figure that nobody needs.
 MOST_UNASSIGNED = 10_000
 
 
@@ -14,8 +14,8 @@ MOST_UNASSIGNED = 10_000
 def of_tickets(now: datetime) -> Gauges:
     yield gauge("tickets_running", "Tickets whose clock runs", Ticket.objects.running().count())
     unassigned = sum(
-        found.values("pk")[:MOST_UNASSIGNED].count()
-        for found in (Ticket.objects.waiting(), left_behind())
+        tickets.values("pk")[:MOST_UNASSIGNED].count()
+        for tickets in (Ticket.objects.waiting(), left_behind())
     )
     text = "Running tickets without an agent who works here (counted up to 10,000 of each kind)"
     yield gauge("tickets_unassigned", text, unassigned)

@@ -1,18 +1,18 @@
-"""Kinds of entries in a ticket's history: one table, and what follows from it.
+"""Kinds of entries in a ticket's history, in one table.
 
-An entry stores its kind and facts; the desk says it in the reader's language (decision page
+An entry stores its kind and facts; the desk renders it in the reader's language (decision page
 tickets-history-is-a-code-and-its-data). The database, companies' news, erasure, the desk's thread
 and its open pages read the table; nothing else lists kinds.
 
 A new kind needs:
 
-1. A row of `Kind`. Its code stays for ever: history keeps it.
-2. `./dev manage makemigrations`: the code is a choice of `HistoryEntry.kind`.
+1. A row of `Kind`. Its code can never change, as stored history refers to it.
+2. `./dev manage makemigrations`, as the code is a choice of `HistoryEntry.kind`.
 3. `./dev translate`, and its sentences in Spanish.
 4. A case for each sentence in tests/desk/test_history_words.py, and a line of `IS_NEWS` in
-   tests/tickets/test_news.py. Their tests fail by its name until then.
+   tests/tickets/test_news.py. Their tests fail with its name until then.
 
-A sentence may name the places that `history_words.places` fills; a new fact gets its place there.
+`history_words.places` fills the placeholders of sentences; add one there for a new fact.
 """
 
 from collections.abc import Mapping
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 
 class TicketChange(StrEnum):
-    """What an event says of a ticket (decision N5).
+    """Reasons for an event about a ticket (decision N5).
 
-    If one request does several of these, its event has the one that comes first here.
+    If one request does several of these, its event has the first in this order.
     """
 
     APPEAL_DECIDED = "appeal_decided"
@@ -38,26 +38,26 @@ class TicketChange(StrEnum):
     OPENED = "opened"
     MOVED = "moved"
     DOCUMENTS_REQUESTED = "documents_requested"
-    # A comment that the company reads, and nothing else.
+    # A public comment without a move.
     REPLIED = "replied"
 
 
 class Rule(TextChoices):
-    """How an agent was chosen for a ticket, or a ticket for an agent."""
+    """Rule by which an agent was chosen for a ticket, or a ticket for an agent."""
 
     LEAST_BUSY = "least_busy", _("least busy")
-    # Of all unassigned tickets that the agent takes.
+    # The most urgent unassigned ticket of a type that the agent takes.
     MOST_URGENT = "most_urgent", _("took it")
     AGENT_CHOICE = "agent_choice", _("took it")
     LEAD_CHOICE = "lead_choice", _("chosen by a lead")
     COLLEAGUE_CHOICE = "colleague_choice", _("chosen by a colleague")
-    # The ticket had no agent.
+    # The agent replied to a ticket without an agent.
     REPLIED = "replied", _("replied to it")
     CALLER = "caller", _("opened it for a caller")
 
 
 class NotAssigned(StrEnum):
-    """Why automatic assignment left a ticket unassigned."""
+    """Reasons of automatic assignment for leaving a ticket unassigned."""
 
     NOBODY_AVAILABLE = "nobody_available"
     ALL_AT_CAPACITY = "all_at_capacity"
@@ -66,9 +66,9 @@ class NotAssigned(StrEnum):
 
 
 class NotMoved(StrEnum):
-    """Why a ticket stayed where it was though its company asked for a move."""
+    """Reasons for refusing the move that a company requested."""
 
-    # The status that was asked for cannot follow the one it is in (decision T5).
+    # The requested status cannot follow the current one (decision T5).
     NOT_ALLOWED = "not_allowed"
     # The relevance check held it back (decision T9).
     NOTHING_NEW = "nothing_new"
@@ -76,24 +76,24 @@ class NotMoved(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """All that depends on an entry's kind."""
+    """Properties of a kind of entry."""
 
     code: str
-    # By traits that an entry must have (`history_words.traits`): the first that fits is shown.
+    # By the traits that an entry must have (`history_words.traits`); the first match is shown.
     sentences: Mapping[str, "StrPromise"]
     # Names of its facts: numbers, codes and our agents, which stay when its company is erased.
     facts: str = ""
-    # Names of those with the company's own words, which go then.
+    # Names of the facts in the company's own words, which are erased with it.
     texts: str = ""
     # Companies see it.
     public: bool = False
-    # Companies hear of it. All else is between agents, or comes with a comment that is news itself.
+    # Sent to companies as an event. Other kinds are internal, or accompany a comment that is sent.
     news: TicketChange | None = None
     # Agents may act on the ticket without having read it (decision N18).
     quiet: bool = False
-    # It stands in the thread, as whatever moves or assigns a ticket does.
+    # Shown in the thread; entries that move or assign a ticket always are.
     in_thread: bool = False
-    # The ticket's agent did not do it and is notified.
+    # The ticket's agent is notified, as somebody else did it.
     notifies: bool = False
 
     @property
@@ -103,7 +103,7 @@ class Row:
 
 @unique
 class Kind(StrEnum):
-    """The table. Its order is that of the choices in the database."""
+    """Table of the kinds, in the order of the choices in the database."""
 
     row: Row
 
@@ -116,7 +116,7 @@ class Kind(StrEnum):
         public=True,
         news=TicketChange.OPENED,
     )
-    # `variables`: a diff; `complete`: the last document that was requested has come; `code`: the
+    # `variables`: a diff; `complete`: whether the last requested document has arrived; `code`: the
     # reason code of a decision.
     MOVED = Row(
         "moved",
@@ -129,7 +129,7 @@ class Kind(StrEnum):
         public=True,
         news=TicketChange.MOVED,
     )
-    # The company asked for the status `to` and did not get it.
+    # The company requested the status `to` and was refused.
     MOVE_REFUSED = Row(
         "move_refused",
         {
@@ -178,7 +178,7 @@ class Kind(StrEnum):
         },
         facts="agent rule loads",
     )
-    # Without a new agent there are no `loads`, and automatic assignment follows.
+    # An entry without a new agent has no `loads`; automatic assignment follows it.
     REASSIGNED = Row(
         "reassigned",
         {
@@ -237,7 +237,7 @@ class Kind(StrEnum):
         news=TicketChange.APPEALED,
         in_thread=True,
     )
-    # `own`: the lead had made the decision as well.
+    # `own`: the lead had also made the appealed decision.
     APPEAL_DECIDED = Row(
         "appeal_decided",
         {
@@ -251,8 +251,8 @@ class Kind(StrEnum):
         news=TicketChange.APPEAL_DECIDED,
         in_thread=True,
     )
-    # `document`: name of the requested one that it is, or null; `for_company`, of an agent's file:
-    # whether the company sees it.
+    # `document`: name of the requested document that the file is, or null; `for_company`, only for
+    # an agent's file: whether the company sees it.
     FILE_ADDED = Row(
         "file_added",
         {"": _("{actor} added a file: {file}.")},
@@ -267,7 +267,7 @@ class Kind(StrEnum):
         facts="amounts",
         in_thread=True,
     )
-    # `number` and `of`, or `last` where the ticket is declined without an answer.
+    # `number` and `of`, or `last` if the ticket is declined without an answer to this reminder.
     REMINDED = Row(
         "reminded",
         {
@@ -298,7 +298,7 @@ class Kind(StrEnum):
         quiet=True,
     )
 
-    if not TYPE_CHECKING:  # which takes `Kind("moved")` for a call of this
+    if not TYPE_CHECKING:  # type checkers would take `Kind("moved")` for a call of __new__
 
         def __new__(cls, row: Row) -> Self:
             kind = str.__new__(cls, row.code)
@@ -311,5 +311,5 @@ ROWS: Mapping[str, Row] = {kind.row.code: kind.row for kind in Kind}
 QUIET = frozenset(kind for kind in Kind if kind.row.quiet)
 IN_THREAD = frozenset(kind for kind in Kind if kind.row.in_thread)
 ASSIGNING = frozenset(kind for kind in Kind if "agent" in kind.row.facts.split())
-# The only ones that may be written by somebody who does not hold the ticket.
+# The only kinds that may be written without a lock on the ticket.
 SLEEP = frozenset({Kind.SNOOZED, Kind.WOKEN})

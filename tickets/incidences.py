@@ -1,8 +1,8 @@
-"""Tickets and the known problems they are about: whichever comes later links (decision T19).
+"""Links between tickets and incidences, made by whichever comes later (decision T19).
 
-Both writers hold the shipment (`shipments.locks`), so neither can miss the other. A decided
-ticket is linked too: which of the two came first must make no difference, and a lead who is
-asked to reopen it should see the incidence.
+Both writers lock the shipment (`shipments.locks`), so neither can miss the other. Decided tickets
+are linked too: the order of arrival must make no difference, and a lead who is asked to reopen a
+ticket should see the incidence.
 """
 
 from collections.abc import Iterable
@@ -20,18 +20,18 @@ def link_incidences(ticket: Ticket) -> None:
     """Link a new ticket to every open incidence of its company's shipment that matches."""
     if ticket.shipment_id is None:
         return
-    found = MATCHING.ask(
+    rows = MATCHING.ask(
         shipment=ticket.shipment_id, company=ticket.company_id, kind=ticket.type.name
     )
-    if found:
-        link((ticket.pk, incidence) for (incidence,) in found)
+    if rows:
+        link((ticket.pk, incidence) for (incidence,) in rows)
 
 
 def matching_query(
     shipment: Slot, company: Slot, kind: Slot
 ) -> QuerySet[Incidence, tuple[Any, ...]]:
-    found = Incidence.objects.filter(shipment=shipment, shipment__company=company, open=True)
-    return found.filter(Q(kind="") | Q(kind=kind)).values_list("pk")
+    incidences = Incidence.objects.filter(shipment=shipment, shipment__company=company, open=True)
+    return incidences.filter(Q(kind="") | Q(kind=kind)).values_list("pk")
 
 
 MATCHING = CompiledQuery(
@@ -40,10 +40,10 @@ MATCHING = CompiledQuery(
 
 
 def link_tickets(incidence: Incidence) -> None:
-    """Link an incidence, if it is open, to every ticket of its shipment that matches.
+    """Link an open incidence to every matching ticket of its shipment; ignore a closed one.
 
     `settings.INCIDENCE_RECORDED` names this function: shipments call it with a saved incidence,
-    in the transaction that holds the shipment.
+    in the transaction that locks the shipment.
     """
     if not incidence.open:
         return

@@ -1,4 +1,4 @@
-"""Jobs of tickets. Their names are in metrics, and in the rows of jobs."""
+"""Jobs of tickets. Metrics and the rows of jobs have their names."""
 
 from datetime import timedelta
 
@@ -26,7 +26,7 @@ def check_loads() -> int:
 
 @job(every=timedelta(minutes=1), limit_seconds=120, batch=recalculation.MOST_AT_ONCE)
 def recalculate_stale() -> int:
-    """Recalculate due dates that follow old rules. A change of rules rings."""
+    """Recalculate due dates that follow old rules; a change of rules rings the doorbell."""
     return recalculation.recalculate_stale()
 
 
@@ -53,7 +53,7 @@ def run_automations() -> int:
     in_child=True,
 )
 def make_thumbnails() -> int:
-    """Make the small pictures of files. A file that came rings."""
+    """Create thumbnails of files; a new file rings the doorbell."""
     return kept_files.make_thumbnails()
 
 

@@ -1,7 +1,7 @@
-"""What statuses, moves and types are called, in the language of whoever reads it.
+"""Labels of statuses, moves and types in the reader's language.
 
-The English words of statuses and moves stand in `tickets/statuses.py`, where translators find them;
-the API is in English, whatever language the desk is in (decision N21).
+`tickets/statuses.py` has the English labels of statuses and moves, marked for translation. The API
+is in English, whatever the language of the desk (decision N21).
 """
 
 from typing import TYPE_CHECKING
@@ -13,11 +13,10 @@ from tickets.statuses import AGENT_MOVES, Status
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
 
-# For models, which are made before anybody has a language.
+# Lazy, as models are imported before a language is active.
 STATUS_CHOICES = [(status.value, gettext_lazy(status.label)) for status in Status]
 
-
-# The names of the types that a new service has. Operators add others in words of their own.
+# Types of a new installation. Operators add others, which are not translated.
 TYPES = {
     "carrier": pgettext_lazy("ticket type", "carrier"),
     "overweight": pgettext_lazy("ticket type", "overweight"),
@@ -37,7 +36,7 @@ TYPES = {
 
 
 def type_label(name: str) -> str:
-    """A ticket type as it stands in a sentence."""
+    """Return the name of a ticket type for use within a sentence."""
     return str(TYPES.get(name) or name.replace("_", " "))
 
 
@@ -46,10 +45,10 @@ def status_label(status: int) -> str:
 
 
 def action_text(to: Status) -> "StrPromise":
-    """What the action over a list of tickets says."""
+    """Return the label of a move as an action on a list of tickets."""
     return gettext_lazy(AGENT_MOVES[to].action)
 
 
 def move_verb(to: Status) -> str:
-    """What the button of an agent's move says."""
+    """Return the label of a move's button."""
     return gettext(AGENT_MOVES[to].verb)

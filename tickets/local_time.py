@@ -1,4 +1,4 @@
-"""The clock on the wall where somebody works: PostgreSQL converts, summer time and all."""
+"""Local time of agents, converted by PostgreSQL with daylight saving time."""
 
 from datetime import datetime
 from typing import Any
@@ -11,21 +11,21 @@ from django.utils.translation import gettext
 
 
 class LocalWeekday(Func):
-    """0 for Monday, of an instant in a time zone."""
+    """Weekday of an instant in a time zone; Monday is 0."""
 
     template = "(EXTRACT(ISODOW FROM timezone(%(expressions)s))::int - 1)"
     output_field = IntegerField()
 
 
 class LocalTime(Func):
-    """The time of day, of an instant in a time zone."""
+    """Time of day of an instant in a time zone."""
 
     template = "timezone(%(expressions)s)::time"
     output_field = TimeField()
 
 
 def instant(at: datetime | None) -> Any:
-    """In SQL; None is the moment at which the statement runs."""
+    """Return an instant as an SQL expression; None is the statement's start."""
     return Now() if at is None else Value(at, output_field=DateTimeField())
 
 
@@ -38,7 +38,7 @@ def time_there(zone: F | OuterRef, at: datetime | None) -> LocalTime:
 
 
 def check_zone(name: str) -> None:
-    """Raises ValidationError: one zone unknown to PostgreSQL would stop all of assignment."""
+    """Raise ValidationError for a zone unknown to PostgreSQL, as it would break all assignment."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT FROM pg_timezone_names WHERE name = %s", [name])
         if cursor.fetchone() is None:

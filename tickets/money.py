@@ -1,4 +1,4 @@
-"""What a claim is about in money: three amounts in one currency (decision N19). No database."""
+"""Amounts of a claim in one currency (decision N19). No database access."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ FIELDS = ("claimed", "offered", "paid")
 
 @dataclass(frozen=True, slots=True)
 class Amounts:
-    """What a company claims, what it is offered and what was paid. Without any, no currency."""
+    """Amounts claimed, offered and paid. There is no currency if there is no amount."""
 
     claimed: Decimal | None = None
     offered: Decimal | None = None
@@ -25,7 +25,7 @@ class Amounts:
 
     @property
     def accepted(self) -> Decimal:
-        """What an acceptance comes to: the offer, else the whole claim; and no less than was paid.
+        """Amount that an acceptance grants: the offer, else the claim, but at least what was paid.
 
         A partial acceptance is one whose offer is smaller than the claim.
         """
@@ -34,7 +34,7 @@ class Amounts:
 
 
 def wrong_amounts(amounts: Amounts) -> tuple[str, str] | None:
-    """The first field that cannot be kept, and the code of why; None where all is well."""
+    """Return the first invalid field and its error code, or None if all are valid."""
     for name, amount in amounts:
         if amount is None:
             continue
@@ -42,18 +42,18 @@ def wrong_amounts(amounts: Amounts) -> tuple[str, str] | None:
             return name, "out_of_range"
         if amount != round(amount, PLACES):
             return name, "too_precise"
-    given = any(amount is not None for _, amount in amounts)
-    if given and amounts.currency not in CURRENCIES:
+    has_amount = any(amount is not None for _, amount in amounts)
+    if has_amount and amounts.currency not in CURRENCIES:
         return "currency", "unknown_currency" if amounts.currency else "missing_currency"
     return None
 
 
 def differences(before: Amounts, after: Amounts) -> dict[str, list[str | None]]:
-    """What changed, for history: each name with its value before and after, as texts."""
-    was, now = as_texts(before), as_texts(after)
-    return {name: [was[name], now[name]] for name in was if was[name] != now[name]}
+    """Return the changed names with their old and new values as texts, for history."""
+    old, new = as_texts(before), as_texts(after)
+    return {name: [old[name], new[name]] for name in old if old[name] != new[name]}
 
 
 def as_texts(amounts: Amounts) -> dict[str, str | None]:
-    numbers = {name: None if one is None else plain_number(one) for name, one in amounts}
+    numbers = {name: None if value is None else plain_number(value) for name, value in amounts}
     return {**numbers, "currency": amounts.currency or None}

@@ -1,4 +1,4 @@
-"""A company opens a ticket, or an agent for it: one transaction from the check to the agent."""
+"""Opening of tickets by companies and agents, in one transaction with the assignment."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -29,7 +29,7 @@ from tickets.sla.due_dates import set_for_new_ticket
 
 
 class InvalidTicket(ValueError):
-    """The ticket does not meet the requirements of its type; `field` is the wrong one."""
+    """Ticket that does not meet the requirements of its type; `field` is the invalid one."""
 
     def __init__(self, field: str, message: str, *, code: str) -> None:
         super().__init__(message)
@@ -38,7 +38,7 @@ class InvalidTicket(ValueError):
 
 
 class TicketExists(Exception):
-    """An existing ticket blocks this one."""
+    """Refusal of a ticket that an existing one blocks."""
 
     def __init__(self, ticket_id: int) -> None:
         super().__init__(gettext("A ticket has already been created for this shipment."))
@@ -55,10 +55,10 @@ def open_ticket(
     agent: Agent | None = None,
     **fields: Any,
 ) -> Ticket:
-    """Open a ticket of `fields` of the model: comments, data and the ids it is about.
+    """Open a ticket; `fields` are fields of the model: comments, data and the ids it is about.
 
-    Sets its due dates, writes its history, links incidences, and assigns it to `agent`, or where
-    none is named automatically. Raises InvalidTicket, TicketExists and TextRefused.
+    Sets its due dates, writes its history, links incidences, and assigns it to `agent`, or
+    automatically if there is none. Raises InvalidTicket, TicketExists and TextRefused.
     """
     ticket_type = find_type(type_id, {**fields, "documents": documents})
     if (shipment_id := fields.get("shipment_id")) is not None:
@@ -91,33 +91,33 @@ def open_for_caller(
     key: UUID,
     mine: bool,
     files: Sequence[NewFile] = (),
-    **given: Any,
+    **options: Any,
 ) -> Ticket:
-    """Open a ticket for a company that has called, as `open_ticket` does with what is `given`.
+    """Open a ticket for a company that has called; `options` are those of `open_ticket`.
 
-    History says who opened it. It is the agent's own, where that is wished and they are an agent.
-    The company sees the `files`. A form of this `key` is taken once: the second time it answers
-    the ticket of the first. Raises NotAllowed, InvalidTicket, TicketExists and FileRefused.
+    History has the user who opened it. With `mine` it is assigned to the user, if they are an
+    agent. The company sees the `files`. `key` is an idempotency key: a repeated form returns the
+    first ticket. Raises NotAllowed, InvalidTicket, TicketExists and FileRefused.
     """
     actor = actor_for(user)
     if not user.has_perm("tickets.add_ticket"):
         raise NotAllowed(
             gettext("%(user)s is not allowed to open tickets.") % {"user": user.get_username()}
         )
-    # Of two that come at once the second waits here for the first.
+    # The second of two simultaneous requests waits here for the first.
     CallerTicket.objects.bulk_create([CallerTicket(key=key)], ignore_conflicts=True)
     form = CallerTicket.objects.select_related("ticket").get(key=key)
     if form.ticket is not None:
         return form.ticket
     agent = Agent.objects.filter(user=user).select_related("user").first() if mine else None
-    form.ticket = open_ticket(company, actor, agent=agent, **given)
+    form.ticket = open_ticket(company, actor, agent=agent, **options)
     attach_agent_files(form.ticket, actor, files, public=True)
     form.save(update_fields=["ticket"])
     return form.ticket
 
 
-def find_type(type_id: int, given: Mapping[str, Any]) -> TicketType:
-    """The type, if it takes a ticket of what is given. Raises InvalidTicket (T13, T14, N27)."""
+def find_type(type_id: int, fields: Mapping[str, Any]) -> TicketType:
+    """Return the type if it takes these fields (T13, T14, N27). Raises InvalidTicket."""
     rows = TYPE.ask(type_id=type_id)
     if not rows:
         raise InvalidTicket(
@@ -126,26 +126,26 @@ def find_type(type_id: int, given: Mapping[str, Any]) -> TicketType:
             % {"type": type_id},
             code="unknown_ticket_type",
         )
-    found = from_row(TicketType, rows[0])
-    if not found.active:
+    ticket_type = from_row(TicketType, rows[0])
+    if not ticket_type.active:
         raise InvalidTicket(
             "type_id",
             gettext("Ticket type %(type)d is no longer offered.") % {"type": type_id},
             code="ticket_type_retired",
         )
-    if field := rules.missing_field(found.reference, found.reference_required, given):
+    if field := rules.missing_field(ticket_type.reference, ticket_type.reference_required, fields):
         text = gettext('Required for tickets of type "%(type)s".')
-        raise InvalidTicket(field, text % {"type": found.name}, code="required")
-    return found
+        raise InvalidTicket(field, text % {"type": ticket_type.name}, code="required")
+    return ticket_type
 
 
 def refuse_duplicate(company: Company, type_id: int, shipment_id: int) -> None:
-    # Two simultaneous requests must not both find nothing. No unique index: an Incomplete ticket
-    # does not block, and may yet come back beside the second one (decision T11).
+    # Without the lock, two simultaneous requests could both find nothing. A unique index cannot do
+    # this: an Incomplete ticket does not block, and may return after a second was opened (T11).
     hold_shipment(company.pk, shipment_id)
-    in_the_way = BLOCKING.ask(company=company.pk, type_id=type_id, shipment=shipment_id)
-    if in_the_way:
-        raise TicketExists(min(in_the_way)[0])
+    blocking = BLOCKING.ask(company=company.pk, type_id=type_id, shipment=shipment_id)
+    if blocking:
+        raise TicketExists(min(blocking)[0])
 
 
 def type_query(type_id: Slot) -> QuerySet[TicketType, tuple[Any, ...]]:

@@ -1,6 +1,6 @@
-"""Does what a company sends give an agent something to work on? (decision T9)
+"""Default relevance check: whether a message gives an agent something to work on (decision T9).
 
-`settings.RELEVANCE_CHECK` names the function that is asked; this is the one we ship.
+`settings.RELEVANCE_CHECK` names the function in use.
 """
 
 import re
@@ -20,7 +20,7 @@ COURTESY = frozenset(
         "saludos so sure tardes thank thanks thx ty u vale very welcome you"
     )
 )
-# Of what one thanks for; alone they may ask for it, as "help" does.
+# Words for what people give thanks for; without thanks they may be a request, such as "help".
 THANKS = frozenset({"gracias", "thank", "thanks", "thx"})
 THANKED_FOR = COURTESY | frozenset(
     WORD.findall(
@@ -28,19 +28,19 @@ THANKED_FOR = COURTESY | frozenset(
         "rapida response su support the todo tu y your"
     )
 )
-# They say no, complain or weep, where a raised thumb is thanks.
+# Emoji that disagree or complain; others, such as a raised thumb, are courtesy.
 DISLIKES = frozenset(
     "\U0001f44e\u274c\u274e\u2716\U0001f645\U0001f620\U0001f621\U0001f624\U0001f92c\U0001f62d\U0001f622"
     "\U0001f494\u2639\U0001f641\U0001f61e"
 )
-# Courtesies that are answers where something was asked: "listo" says that it is done.
+# Courtesies that answer an agent's question: "listo" says that it is done.
 ANSWERS = frozenset({"listo", "sure"})
 
 
 def says_something(ticket: Ticket, text: str, data: str | None) -> bool:
-    """True unless `text` is only courtesy or punctuation and `data` is nothing new.
+    """Return False if `text` is only courtesy or punctuation and `data` is not new.
 
-    A move without text passes: whoever sends it says by it that the ticket goes on.
+    A move without a text is relevant: the move itself says that the ticket goes on.
     """
     if is_blank(text):
         return True
@@ -60,6 +60,6 @@ def says_something(ticket: Ticket, text: str, data: str | None) -> bool:
 
 
 def without_accents(text: str) -> str:
-    """Lower case, without accents."""
+    """Case-fold a text and remove its accents."""
     decomposed = unicodedata.normalize("NFKD", text.casefold())
     return "".join(letter for letter in decomposed if not unicodedata.combining(letter))

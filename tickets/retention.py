@@ -1,4 +1,4 @@
-"""Retention of tracking updates that no ticket needs, and of what tickets leave behind."""
+"""Retention of tracking updates, files, notifications and returned answers."""
 
 from datetime import datetime, timedelta
 
@@ -25,8 +25,8 @@ def forget_tracking(sweep: Sweep, before: datetime) -> None:
 
 @kind("files", is_evidence=True)
 def forget_files(sweep: Sweep, before: datetime) -> None:
-    gone = forget_content(before, dry_run=sweep.dry_run, show=sweep.show, most=sweep.most)
-    sweep.note("files", gone, "files of decided tickets")
+    count = forget_content(before, dry_run=sweep.dry_run, show=sweep.show, most=sweep.most)
+    sweep.note("files", count, "files of decided tickets")
 
 
 @kind("notifications")
@@ -39,7 +39,7 @@ def forget_notifications(sweep: Sweep, before: datetime) -> None:
 
 @kind("returned", expires=True)
 def forget_returned(sweep: Sweep, now: datetime) -> None:
-    """Forget what agents took back, or had held, and neither sent nor discarded."""
+    """Delete answers that agents took back or that were held, if neither sent nor discarded."""
     old = PendingAnswer.objects.returned().filter(created_at__lt=now - RETURNED_FOR)
-    gone = old.count() if sweep.dry_run else old.forget()
-    sweep.note("returned", gone, "answers that were taken back or held")
+    count = old.count() if sweep.dry_run else old.forget()
+    sweep.note("returned", count, "answers that were taken back or held")

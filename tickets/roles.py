@@ -1,4 +1,4 @@
-"""Who may do what at the desk: the groups, as this version makes them."""
+"""Groups of the desk with the permissions that this version gives them."""
 
 from collections.abc import Iterable, Iterator
 
@@ -12,21 +12,21 @@ OURS = ("core", "companies", "webhooks", "deliveries", "shipments", "tickets", "
 
 
 def each(verbs: str, app: str, models: str) -> Iterator[str]:
-    """`app.verb_model` for every verb and model, both given with spaces between."""
+    """Yield `app.verb_model` for every verb and model, both separated by spaces."""
     return (f"{app}.{verb}_{model}" for verb in verbs.split() for model in models.split())
 
 
-# `app.codename`; a star at the end stands for every permission that begins so.
+# `app.codename`; a star at the end matches every permission with this prefix.
 AGENT = {
     *each("view", "tickets", "ticket tickettype document comment historyentry rating"),
     "tickets.change_ticket",
-    # For a company that calls.
+    # Open a ticket for a company that calls.
     "tickets.add_ticket",
     "tickets.view_incidencelink",
     *each("view", "desk", "macro storm"),
     *each("view", "companies", "company"),
     *each("view", "shipments", "shipment incidence surcharge trackingupdate"),
-    # "Why did we not get the event": to look, and to send it again.
+    # Answer "Why did we not get the event?", and send it again.
     "webhooks.view_webhook",
     "deliveries.view_delivery",
     "deliveries.view_attempt",
@@ -56,7 +56,7 @@ AUDITOR = {
     *each("view", "auth", "user group"),
     "tickets.export_ticket",
 }
-# Not the tickets: what companies write there is none of their work.
+# Operators do not see tickets: their work does not need what companies write there.
 OPERATOR = {
     *each("view add change", "companies", "company"),
     *each("view", "companies", "apitoken auditentry"),
@@ -74,17 +74,17 @@ OPERATOR = {
     "axes.view_*",
 }
 GROUPS = {"agent": AGENT, "lead": AGENT | LEAD, "auditor": AUDITOR, "operator": OPERATOR}
-# Those who are no agents: no ticket is ever given to them.
+# Roles of users who are not agents and never get tickets.
 BESIDE_THE_DESK = ("auditor", "operator")
 
 
 class BadUser(ValueError):
-    """Such a user cannot be made; the message says why."""
+    """Invalid user; the message says why."""
 
 
 @transaction.atomic
 def create_user(username: str, password: str, role: str, *, email: str = "") -> User:
-    """Make somebody who signs in and is no agent: an auditor or an operator. Raises BadUser."""
+    """Create a user who is not an agent: an auditor or an operator. Raises BadUser."""
     if role not in BESIDE_THE_DESK:
         raise BadUser(f"There is no role {role}: {', '.join(BESIDE_THE_DESK)}.")
     user = User(username=username, email=email, is_staff=True)
@@ -100,15 +100,15 @@ def create_user(username: str, password: str, role: str, *, email: str = "") -> 
 
 
 def group(name: str) -> Group:
-    """The group of this name, made with its permissions when it is not there yet.
+    """Return the group of this name; create it with its permissions if it does not exist.
 
-    Not a migration: permissions exist only after all of them have run. What an operator gives or
-    takes later stays.
+    A migration cannot do this: permissions exist only after all migrations have run. Later changes
+    by operators are kept.
     """
-    found, made = Group.objects.get_or_create(name=name)
-    if made:
-        found.permissions.set(permissions(GROUPS[name]))
-    return found
+    group, is_new = Group.objects.get_or_create(name=name)
+    if is_new:
+        group.permissions.set(permissions(GROUPS[name]))
+    return group
 
 
 def permissions(names: Iterable[str]) -> QuerySet[Permission]:
@@ -121,13 +121,13 @@ def permissions(names: Iterable[str]) -> QuerySet[Permission]:
 
 
 def missing_permissions(name: str) -> QuerySet[Permission]:
-    """What this version would give a new group of this name, and the one there has not."""
+    """Return the permissions that a new group would get and the existing one lacks."""
     has = Group.permissions.through.objects.filter(group__name=name).values("permission_id")
     return permissions(GROUPS[name]).exclude(pk__in=has)
 
 
 def update(name: str) -> int:
-    """Give a group what it lacks of this version's permissions; returns how many."""
-    given = list(missing_permissions(name))
-    group(name).permissions.add(*given)
-    return len(given)
+    """Give a group the permissions of this version that it lacks; returns their number."""
+    missing = list(missing_permissions(name))
+    group(name).permissions.add(*missing)
+    return len(missing)

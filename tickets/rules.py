@@ -1,6 +1,6 @@
-"""What a ticket type demands of a new ticket, and a document's type of its value.
+"""Requirements of a ticket type on a new ticket, and of a document's type on its value.
 
-No database here. The decisions are T13 to T16.
+No database access. The decisions are T13 to T16.
 """
 
 import re
@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from core.values.texts import gettext_noop
 
-# What a type's reference means among the fields of a ticket.
+# Field of a ticket by the reference of its type.
 FIELDS = {
     "guide": "shipment_id",
     "credit": "credit_id",
@@ -22,14 +22,14 @@ DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 NEVER_IN_A_URL = re.compile(r"[\x00-\x20\x7f\\]")
 
 
-def missing_field(reference: str, required: bool, given: Mapping[str, object]) -> str | None:
-    """The field that a type of this reference demands and `given` does not have."""
+def missing_field(reference: str, required: bool, fields: Mapping[str, object]) -> str | None:
+    """Return the field that a type of this reference requires and `fields` lacks, or None."""
     field = FIELDS.get(reference)
-    return field if field and required and not given.get(field) else None
+    return field if field and required and not fields.get(field) else None
 
 
 class WrongValue(NamedTuple):
-    """What is wrong with a value: in words, and as the code for programs."""
+    """Error about a value: its message, and its code for programs."""
 
     message: str
     code: str
@@ -40,7 +40,7 @@ NO_URL = WrongValue(gettext_noop("Send an http or https URL."), code="invalid_ur
 
 
 def wrong_value(type: str | None, value: str | None) -> WrongValue | None:
-    """What is wrong with the value of a document of this type (decision T16)."""
+    """Return the error in the value of a document of this type, or None (decision T16)."""
     if value is None:
         return None
     if type == "date" and not is_date(value):
@@ -61,7 +61,7 @@ def is_date(text: str) -> bool:
 
 
 def is_web_address(text: str) -> bool:
-    """May this be shown as a link? It is never fetched."""
+    """Return whether this may be shown as a link; it is never fetched."""
     if NEVER_IN_A_URL.search(text):
         return False
     try:

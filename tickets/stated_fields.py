@@ -1,9 +1,9 @@
-"""What a company may state of a ticket in a word or a number: a row for each such column.
+"""Optional columns of a ticket whose values its company states: a row for each.
 
-From a row follow the body that opens a ticket, the ticket's row in the API with its shape and its
+A row determines the body that opens a ticket, the ticket's row in the API with its shape and its
 sample, event 6, the bounds and the erasing of texts, the ticket's page and the last columns of the
-export. Pure: the column itself, which is null where nothing was stated, stands in
-`tickets/models/tickets.py`.
+export. Pure: `tickets/models/tickets.py` defines the column itself, which is null if the company
+stated nothing.
 """
 
 from dataclasses import dataclass
@@ -14,35 +14,35 @@ from core.values.texts import gettext_noop
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatedField:
-    """A column of a ticket that its company states. It is an id, a text, or one of the choices."""
+    """Column of a ticket that its company states: an id, a text, or one of the choices."""
 
-    # Of the column, and in the API.
+    # Name of the column and of the field in the API.
     name: str
-    # At the desk; marked with `gettext_noop`.
+    # Label at the desk, marked with `gettext_noop`.
     label: str
-    # For those who call the API.
+    # Description in the API.
     about: str = ""
-    # Of a text, in characters; without one, and without choices, it is an id.
+    # Maximum length in characters. A field with neither a length nor choices is an id.
     longest: int | None = None
     choices: tuple[str, ...] = ()
-    # Event 6 tells it. Rows that do go to the end: the order of members is part of the payload.
+    # Part of event 6. Such rows go to the end: the order of members is part of the payload.
     in_events: bool = False
 
     @property
     def is_text(self) -> bool:
-        """Whether the company's own words are in it."""
+        """Free text in the company's own words."""
         return self.longest is not None
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The JSON Schema of its value."""
+        """JSON Schema of its value."""
         kind = "string" if self.is_text or self.choices else "integer"
-        described: dict[str, Any] = {"type": [kind, "null"]}
-        described |= {"enum": [*self.choices, None]} if self.choices else {}
-        return described | ({"description": self.about} if self.about else {})
+        schema: dict[str, Any] = {"type": [kind, "null"]}
+        schema |= {"enum": [*self.choices, None]} if self.choices else {}
+        return schema | ({"description": self.about} if self.about else {})
 
 
-# The last columns of the export in this order: new rows go to the end.
+# The last columns of the export have this order, so new rows go to the end.
 STATED_FIELDS = (
     StatedField(name="carrier_id", label=gettext_noop("Carrier ID")),
     StatedField(name="credit_id", label=gettext_noop("Credit ID")),
@@ -52,7 +52,7 @@ STATED_TEXTS = tuple(field.name for field in STATED_FIELDS if field.is_text)
 
 
 def stated_values(ticket: Any, *, in_events: bool = False) -> dict[str, Any]:
-    """Return what a ticket's company has stated; with `in_events`, what event 6 tells of it."""
+    """Return the values that a ticket's company stated; with `in_events`, those in event 6."""
     return {
         field.name: getattr(ticket, field.name)
         for field in STATED_FIELDS

@@ -1,4 +1,4 @@
-"""Ticket statuses: one table, and what follows from it (interface, States).
+"""Ticket statuses in one table (interface, States).
 
 A status is a row of `Status`. Clocks, queues, moves, keys, words, colours, the API's description
 and the tests of the documents read the table; nothing else lists statuses. Pure: no database and
@@ -15,7 +15,7 @@ from core.values.texts import gettext_noop
 
 
 class By(StrEnum):
-    """Who makes a move."""
+    """Actor of a move."""
 
     COMPANY = "company"
     AGENT = "agent"
@@ -24,21 +24,21 @@ class By(StrEnum):
 
 
 class Turn(StrEnum):
-    """Whose turn it is (decision T18). The clock runs while it is ours, and stops for good."""
+    """Party that must act next (decision T18); the clock runs only while it is us."""
 
-    # We have to act. The ticket counts as load of its agent.
+    # An agent has to act: the ticket counts toward their load.
     OURS = "ours"
-    # We wait for the company, whose reply brings the ticket back: until then it needs no agent.
+    # The company has to reply, which brings the ticket back; until then it needs no agent.
     COMPANY = "company"
-    # We wait for somebody whom this service does not hear, such as a carrier: an agent looks after
-    # the ticket, and silence brings it back.
+    # Somebody who cannot reach this service, such as a carrier, has to act: an agent watches the
+    # ticket, and it returns by itself after a silence.
     OTHERS = "others"
-    # The ticket is decided: the status is terminal.
+    # The ticket is decided: the status is terminal, and its clock has stopped for good.
     NOBODY = "nobody"
 
 
 class Colour(StrEnum):
-    """The colour of badges and of the buttons of moves; desk.css has a rule for each."""
+    """Colour of badges and of buttons of moves; desk.css has a rule for each."""
 
     GREY = "grey"
     GREEN = "green"
@@ -49,31 +49,31 @@ class Colour(StrEnum):
 
 
 class From(StrEnum):
-    """From which statuses a move may be made. To stay where the ticket is is no move."""
+    """Set of statuses from which a move is allowed. Staying in a status is not a move."""
 
     NOWHERE = "nowhere"
     OPEN = "open"
-    # Where we wait for the company, or for others.
+    # Statuses in which we wait for the company, or for others.
     WAITING_FOR_COMPANY = "waiting for the company"
     WAITING_FOR_OTHERS = "waiting for others"
-    # Those with `follow_up_by_request`.
+    # Statuses with `follow_up_by_request`.
     FOLLOWED_UP = "followed up"
     ANYWHERE = "anywhere"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentMove:
-    """How agents bring a ticket into a status."""
+    """Move by which agents bring a ticket into a status."""
 
-    # The button, and the action over a list. Both marked with `gettext_noop`.
+    # Labels of the button and of the action on a list, marked with `gettext_noop`.
     verb: str
     action: str
-    # The letter that opens its dialog on a ticket's page.
+    # Keyboard shortcut that opens the dialog on a ticket's page.
     key: str
     needs_reason: bool = False
-    # The company reads what the agent writes with it, which so is an answer to the company.
+    # The company reads the agent's text, so the move counts as an answer to it.
     tells_company: bool = False
-    # The agent may name documents that are missing. They are a reason of their own.
+    # The agent may request missing documents, which serve as the reason.
     asks_for_documents: bool = False
     agents_from: From = From.OPEN
     leads_from: From = From.OPEN
@@ -81,32 +81,32 @@ class AgentMove:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """All that depends on a ticket's status."""
+    """Properties of a status."""
 
     turn: Turn
-    # Marked with `gettext_noop`. The slug, which companies read, follows from the row's name.
+    # Marked with `gettext_noop`. The slug, which companies read, is derived from the row's name.
     label: str
     colour: Colour
-    # A ticket in it stands in the way of a second one (interface, Errors).
+    # A ticket in this status blocks a second one (interface, Errors).
     blocks_duplicate: bool = False
-    # A decision in the company's favour, for the figures.
+    # The decision is in the company's favour, for the figures.
     accepts: bool = False
-    # The company has asked for a claim: the ticket is in the queue Claim review.
+    # The company has requested a claim: the ticket is in the queue Claim review.
     requests_claim: bool = False
-    # The company may answer with Follow up, or with a comment that leads there by itself.
+    # The company may request Follow up, or reach it with a comment.
     follow_up_by_request: bool = False
     follow_up_by_comment: bool = False
-    # From where the company may ask for it.
+    # Statuses from which the company may request this one.
     company_from: From = From.NOWHERE
-    # From where the system brings a ticket that stays silent.
+    # Statuses from which the system moves a silent ticket here.
     system_from: From = From.NOWHERE
-    # Where we wait for others: after how long a silence the ticket goes to In review by itself.
+    # For Turn.OTHERS: length of the silence after which the ticket returns to In review.
     returns_after: timedelta | None = None
-    # How agents bring a ticket there; None where they cannot.
+    # Move by which agents bring a ticket here; None if they cannot.
     move: AgentMove | None = None
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a row in which a ticket could lie for ever."""
+        """Raise ValueError for a row in which a ticket could be stuck for ever."""
         if self.turn is Turn.COMPANY and not self.follow_up_by_request:
             raise ValueError(f"{self.label} waits for the company: set follow_up_by_request=True.")
         if (self.turn is Turn.OTHERS) != (self.returns_after is not None):
@@ -115,7 +115,7 @@ class Row:
 
 @unique
 class Status(IntEnum):
-    """The table. A name is also the slug; the order is that of every list."""
+    """Table of the statuses. Names are also the slugs; every list has this order."""
 
     row: Row
 
@@ -198,7 +198,7 @@ class Status(IntEnum):
             follow_up_by_request=True,
             follow_up_by_comment=True,
             system_from=From.WAITING_FOR_OTHERS,
-            # A lead may also reopen what was decided (decision T3).
+            # A lead may also reopen a decided ticket (decision T3).
             move=AgentMove(
                 verb=gettext_noop("Review"),
                 action=gettext_noop("Review selected tickets"),
@@ -218,7 +218,7 @@ class Status(IntEnum):
         ),
     )
 
-    if not TYPE_CHECKING:  # which takes `Status(4)` for a call of this
+    if not TYPE_CHECKING:  # type checkers would take `Status(4)` for a call of __new__
 
         def __new__(cls, id: int, row: Row) -> Self:
             status = int.__new__(cls, id)
@@ -228,17 +228,17 @@ class Status(IntEnum):
 
     @property
     def label(self) -> str:
-        """The name that people are shown, in English."""
+        """English name for people."""
         return self.row.label
 
     @property
     def slug(self) -> str:
-        """The name that companies are shown."""
+        """Name in the API."""
         return self.name.lower()
 
 
 def having(condition: Callable[[Row], object]) -> frozenset[Status]:
-    """The statuses whose row meets the condition."""
+    """Return the statuses whose row meets the condition."""
     return frozenset(status for status in Status if condition(status.row))
 
 
@@ -253,7 +253,7 @@ ACCEPTING = having(lambda row: row.accepts)
 CLAIMS = having(lambda row: row.requests_claim)
 FOLLOWED_UP = having(lambda row: row.follow_up_by_request)
 FOLLOWED_UP_BY_COMMENT = having(lambda row: row.follow_up_by_comment)
-# Agents' moves, in the order in which they are offered.
+# Moves of agents in the order of their buttons.
 AGENT_MOVES = {status: move for status in Status if (move := status.row.move) is not None}
 TOLD = frozenset(to for to, move in AGENT_MOVES.items() if move.tells_company)
 ASKING = frozenset(to for to, move in AGENT_MOVES.items() if move.asks_for_documents)
@@ -266,7 +266,7 @@ SOURCES: dict[From, frozenset[Status]] = {
     From.FOLLOWED_UP: FOLLOWED_UP,
     From.ANYWHERE: frozenset(Status),
 }
-# For each actor: where a ticket may be moved, and from which statuses.
+# Allowed moves by actor: the statuses that each target may be reached from.
 MOVES: dict[By, dict[Status, frozenset[Status]]] = {
     By.COMPANY: {
         to: SOURCES[to.row.company_from] for to in Status if to.row.company_from is not From.NOWHERE
@@ -280,27 +280,27 @@ MOVES: dict[By, dict[Status, frozenset[Status]]] = {
 
 
 def allows(current: Status, target: Status, by: By) -> bool:
-    """May `by` move a ticket from `current` to `target`? Staying put is no move."""
+    """Return whether `by` may move a ticket from `current` to `target`; staying is not a move."""
     return current != target and current in MOVES[by].get(target, frozenset())
 
 
 def needs_reason(current: Status, target: Status) -> bool:
-    """Must an agent say why? The target's row says so; to reopen always (decision T3)."""
+    """Return whether an agent must give a reason; reopening always needs one (decision T3)."""
     move = target.row.move
     return current in TERMINAL or (move is not None and move.needs_reason)
 
 
 def listed(statuses: Iterable[Status]) -> str:
-    """With their ids: `1 Pending, 5 Follow up`."""
+    """Format statuses with their ids: `1 Pending, 5 Follow up`."""
     return ", ".join(f"{status:d} {status.label}" for status in sorted(statuses))
 
 
 def labels(statuses: Iterable[Status]) -> list[str]:
-    """By id, terminal statuses last."""
+    """Return labels ordered by id, with terminal statuses last."""
     return [one.label for one in sorted(statuses, key=lambda one: (one in TERMINAL, one))]
 
 
 def joined(words: Iterable[object], last: str) -> str:
-    """At least one word: `1, 5 or 10` where `last` is `or`."""
+    """Join one or more words: `1, 5 or 10` if `last` is `or`."""
     *first, end = map(str, words)
     return f"{', '.join(first)} {last} {end}" if first else end

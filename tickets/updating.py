@@ -1,4 +1,4 @@
-"""What a company does to its open tickets: change, comment, rate (decisions T2 to T10)."""
+"""Actions of a company on its tickets: updates, comments, ratings (decisions T2 to T10)."""
 
 from typing import NamedTuple
 
@@ -20,18 +20,18 @@ from tickets.statuses import FOLLOWED_UP_BY_COMMENT, TERMINAL, By, Status, allow
 
 
 class UpdateOutcome(NamedTuple):
-    """Whether a request changed anything, and the ticket's status after it (decision N12)."""
+    """Effect of a request: whether it changed anything, and the status after it (decision N12)."""
 
     changed: bool
     status: Status
 
 
 class TicketClosed(Exception):
-    """The ticket takes no more comments."""
+    """Refusal of a comment on a decided ticket."""
 
 
 class RatingRefused(Exception):
-    """The ticket cannot be rated, or not again."""
+    """Refusal of a rating: the ticket is open, or already rated."""
 
     def __init__(self, message: str, *, code: str) -> None:
         super().__init__(message)
@@ -48,52 +48,52 @@ def update_ticket(
     text: str = "",
     data: str | None = None,
 ) -> UpdateOutcome:
-    """Move the company's ticket if that may be, and take the message and variables it brings.
+    """Move the company's ticket if allowed, and store the message and variables.
 
-    A decided ticket ignores it all (decision T4), an open one keeps what came with a move that
-    cannot be (decision T5). Raises Ticket.DoesNotExist and TextRefused.
+    A decided ticket ignores all of it (decision T4); an open one stores the message and variables
+    even if the move is refused (decision T5). Raises Ticket.DoesNotExist and TextRefused.
     """
     ticket = company.tickets.hold(ticket_id)
-    was = Status(ticket.status)
-    if was in TERMINAL:
-        return UpdateOutcome(False, was)
+    current = Status(ticket.status)
+    if current in TERMINAL:
+        return UpdateOutcome(False, current)
     count_text(company, text, data)
-    refused = None if to == was else why_not_moved(ticket, to, text, data)
-    moves = to != was and refused is None
-    changed = replace_data(ticket, data)
-    spoken = not is_blank(text)
+    refusal = None if to == current else move_refusal(ticket, to, text, data)
+    moves = to != current and refusal is None
+    changes = replace_data(ticket, data)
+    has_text = not is_blank(text)
     if moves:
-        change_status(ticket, to, actor, data=changed)
-    elif refused and (changed or spoken):
-        facts = {"to": to.value, "why": refused.value, **changed}
+        change_status(ticket, to, actor, data=changes)
+    elif refusal and (changes or has_text):
+        facts = {"to": to.value, "why": refusal.value, **changes}
         record_history(ticket, actor, Kind.MOVE_REFUSED, data=facts)
-    elif changed:
-        record_history(ticket, actor, Kind.DATA_CHANGED, data=changed)
-    if spoken:
+    elif changes:
+        record_history(ticket, actor, Kind.DATA_CHANGED, data=changes)
+    if has_text:
         add_comment(ticket, actor, text)
-    return UpdateOutcome(moves or bool(changed) or spoken, Status(ticket.status))
+    return UpdateOutcome(moves or bool(changes) or has_text, Status(ticket.status))
 
 
-def why_not_moved(ticket: Ticket, to: Status, text: str, data: str | None) -> NotMoved | None:
-    """Why the company's ticket cannot move to another status; None if it can."""
+def move_refusal(ticket: Ticket, to: Status, text: str, data: str | None) -> NotMoved | None:
+    """Return the reason for refusing a company's move to another status, or None."""
     if not allows(Status(ticket.status), to, By.COMPANY):
         return NotMoved.NOT_ALLOWED
-    if to == Status.FOLLOW_UP and not relevant(ticket, text, data):
+    if to == Status.FOLLOW_UP and not is_relevant(ticket, text, data):
         return NotMoved.NOTHING_NEW
     return None
 
 
-def relevant(ticket: Ticket, text: str, data: str | None) -> bool:
-    """May the ticket come back to an agent with this? (decision T9)"""
+def is_relevant(ticket: Ticket, text: str, data: str | None) -> bool:
+    """Return whether this may bring the ticket back to an agent (decision T9)."""
     return bool(import_string(settings.RELEVANCE_CHECK)(ticket, text, data))
 
 
 @telling
 def comment(company: Company, ticket_id: int, actor: Actor, text: str) -> UpdateOutcome:
-    """Add the company's comment; on In review it brings the ticket back to an agent.
+    """Add the company's comment; a ticket In review moves to Follow up if it is relevant.
 
-    An empty one changes nothing (decision T7). Raises Ticket.DoesNotExist, TextRefused and
-    TicketClosed, which a decided ticket answers to an empty comment too.
+    An empty comment changes nothing (decision T7). Raises Ticket.DoesNotExist, TextRefused, and
+    TicketClosed for a decided ticket, even if the comment is empty.
     """
     ticket = company.tickets.hold(ticket_id)
     if ticket.status in TERMINAL:
@@ -102,19 +102,18 @@ def comment(company: Company, ticket_id: int, actor: Actor, text: str) -> Update
         return UpdateOutcome(False, Status(ticket.status))
     count_text(company, text)
     if ticket.status in FOLLOWED_UP_BY_COMMENT:
-        if relevant(ticket, text, None):
+        if is_relevant(ticket, text, None):
             change_status(ticket, Status.FOLLOW_UP, actor)
         else:
-            held_back = {"to": Status.FOLLOW_UP.value, "why": NotMoved.NOTHING_NEW.value}
-            record_history(ticket, actor, Kind.MOVE_REFUSED, data=held_back)
+            facts = {"to": Status.FOLLOW_UP.value, "why": NotMoved.NOTHING_NEW.value}
+            record_history(ticket, actor, Kind.MOVE_REFUSED, data=facts)
     add_comment(ticket, actor, text)
     return UpdateOutcome(True, Status(ticket.status))
 
 
 @transaction.atomic
 def rate(company: Company, ticket_id: int, *, rating: int, comment: str = "") -> None:
-    """Keep what the company thinks of a decision. Raises Ticket.DoesNotExist,
-    RatingRefused and TextRefused."""
+    """Store a company's rating. Raises Ticket.DoesNotExist, RatingRefused and TextRefused."""
     ticket = company.tickets.hold(ticket_id)
     if ticket.status not in TERMINAL:
         raise RatingRefused("Only a decided ticket can be rated.", code="ticket_not_decided")

@@ -1,7 +1,4 @@
-"""What agents do to tickets: move, reply, note (decision T3), and what leads do with appeals.
-
-The desk and commands come here.
-"""
+"""Actions of agents on tickets: moves, replies, notes (decision T3), and decisions on appeals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,35 +35,35 @@ from tickets.statuses import ASKING, TERMINAL, TOLD, By, Status, needs_reason
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentReply:
-    """What an agent sends from a ticket: a text, a move, or both."""
+    """Reply of an agent to a ticket: a text, a move, or both."""
 
     ticket_id: int
     user: User
     text: str = ""
     # The company reads a public text; any other is a note for agents.
     public: bool
-    # Where the ticket goes; None leaves it where it is.
+    # Target of the move; None leaves the status unchanged.
     to: Status | None = None
-    # What the page on which the agent decided had shown; None is for commands.
+    # State that the agent's page had shown; None for commands.
     seen: Seen | None = None
-    # The names of the documents that the company is asked for.
+    # Names of the documents that the company is asked for.
     requested: Sequence[str] = ()
     decision: Decision = UNSAID
     # Examined and in the storage; for the company if the text is public.
     files: Sequence[NewFile] = ()
-    # Names the form that was sent, so that it is taken once.
+    # Idempotency key of the form.
     key: UUID | None = None
 
 
 @telling
 def answer(reply: AgentReply) -> None:
-    """Write, move, or both in one go. The text is said once: as the move's reason, if it has one.
+    """Apply a reply in one transaction. Its text is stored once: as the move's reason if it can be.
 
-    A note is nobody's reason but the agents'. Raises what `move` and `write` raise, and
+    A note never becomes a reason that the company reads. Raises what `move` and `write` raise, and
     FileRefused.
     """
     actor = actor_for(reply.user)
-    ticket = hold_read(reply.ticket_id, reply.seen, reply.user)
+    ticket = lock_unchanged(reply.ticket_id, reply.seen, reply.user)
     text = text_with_files(ticket, said(reply.text), reply.files, public=reply.public)
     if reply.to is None:
         write_on(ticket, actor, text, public=reply.public, requested=reply.requested)
@@ -76,12 +73,13 @@ def answer(reply: AgentReply) -> None:
 
 
 def move_and_write(ticket: Ticket, actor: Actor, reply: AgentReply, to: Status, text: str) -> None:
-    told = reply.public and to in TOLD
-    kept = needs_reason(Status(ticket.status), to) and to not in TOLD
-    reason, asked = text if told or kept else "", reply.requested
-    move_held(ticket, actor, to, reason=reason, requested=asked, decision=reply.decision)
-    if text and not told:
-        write_on(ticket, actor, text, public=reply.public, requested=() if to in TOLD else asked)
+    is_public_reason = reply.public and to in TOLD
+    is_internal_reason = needs_reason(Status(ticket.status), to) and to not in TOLD
+    reason = text if is_public_reason or is_internal_reason else ""
+    names = reply.requested
+    move_locked(ticket, actor, to, reason=reason, requested=names, decision=reply.decision)
+    if text and not is_public_reason:
+        write_on(ticket, actor, text, public=reply.public, requested=() if to in TOLD else names)
 
 
 @telling
@@ -95,16 +93,16 @@ def move(
     requested: Sequence[str] = (),
     decision: Decision = UNSAID,
 ) -> Ticket:
-    """Move a ticket for an agent; `seen` is what the page had shown on which they decided.
+    """Move a ticket for an agent; `seen` is the state that the agent's page had shown.
 
-    The reason is a public comment where the move concerns the company, else history keeps it. It
-    names the documents `requested`, which are a reason of their own to request information.
-    `decision` is the reason code and the amounts of a move that decides.
+    The reason becomes a public comment if the move concerns the company, else it is stored in
+    history. The documents `requested` are added to it, and suffice as a reason to request
+    information. `decision` is the reason code and the amounts of a deciding move.
     Raises Ticket.DoesNotExist, NotAllowed, StaleTicket and MoveRefused.
     """
     actor = actor_for(user)
-    ticket = hold_read(ticket_id, seen, user)
-    move_held(ticket, actor, to, reason=reason, requested=requested, decision=decision)
+    ticket = lock_unchanged(ticket_id, seen, user)
+    move_locked(ticket, actor, to, reason=reason, requested=requested, decision=decision)
     return ticket
 
 
@@ -118,10 +116,10 @@ def play_move(
     """
     ticket = company.tickets.hold(ticket_id)
     count_text(company, reason, *requested)
-    move_held(ticket, SANDBOX, to, reason=reason, requested=requested)
+    move_locked(ticket, SANDBOX, to, reason=reason, requested=requested)
 
 
-def move_held(
+def move_locked(
     ticket: Ticket,
     actor: Actor,
     to: Status,
@@ -132,19 +130,20 @@ def move_held(
 ) -> None:
     if to not in ASKING:
         requested = ()
-    was, reason = Status(ticket.status), with_requested_documents(ticket, said(reason), requested)
+    current = Status(ticket.status)
+    reason = with_requested_documents(ticket, said(reason), requested)
     data: dict[str, Any] = {"requested": list(requested)} if requested else {}
     if code := code_of_decision(ticket, actor, to, decision):
         data["code"] = code
     change_status(ticket, to, actor, reason=reason, reason_code=code, data=data)
     request_documents(ticket, requested)
-    if needs_reason(was, to) and not reason:
+    if needs_reason(current, to) and not reason:
         text = gettext("Give a reason: it is required to move from %(was)s to %(to)s.")
-        raise MoveRefused(text % {"was": status_label(was), "to": status_label(to)})
+        raise MoveRefused(text % {"was": status_label(current), "to": status_label(to)})
     if reason and to in TOLD:
         add_comment(ticket, actor, reason)
     letters.tell_move(ticket, reason)
-    if was in TERMINAL and (appeal := accept_pending(ticket, actor)):
+    if current in TERMINAL and (appeal := accept_pending(ticket, actor)):
         letters.tell_appeal_decided(ticket, appeal)
 
 
@@ -160,19 +159,19 @@ def decide_appeal(
 ) -> Ticket:
     """Accept an appeal, which reopens the ticket, or refuse it (decision N14).
 
-    The company reads the reason of a refusal; that of a reopening stays with agents. The only lead
-    decides on their own decision if they say that they are `alone`. Raises Ticket.DoesNotExist,
-    NotAllowed, StaleTicket, NoAppeal, OwnDecision, and MoveRefused without a reason.
+    The company reads the reason for a refusal; the one for reopening is internal. The only lead may
+    decide on their own decision, confirmed with `alone`. Raises Ticket.DoesNotExist, NotAllowed,
+    StaleTicket, NoAppeal, OwnDecision, and MoveRefused without a reason.
     """
     actor = actor_for(user)
     if actor.by != By.LEAD:
         text = gettext("%(name)s is not a lead. Only a lead decides appeals.")
         raise NotAllowed(text % {"name": actor.name})
-    ticket = hold_read(ticket_id, seen, user)
+    ticket = lock_unchanged(ticket_id, seen, user)
     pending_appeal(ticket)
     refuse_own_decision(ticket, actor, alone=alone)
     if accept:
-        move_held(ticket, actor, Status.IN_REVIEW, reason=reason, requested=())
+        move_locked(ticket, actor, Status.IN_REVIEW, reason=reason, requested=())
         return ticket
     if not said(reason):
         text = gettext("Give a reason: the company reads why its appeal is refused.")
@@ -183,9 +182,9 @@ def decide_appeal(
 
 @telling
 def write(ticket_id: int, text: str, *, user: User, public: bool) -> None:
-    """Add a reply that the company reads, or a note that it does not.
+    """Add a public reply or an internal note.
 
-    Raises Ticket.DoesNotExist, NotAllowed, and ValueError where there is no text.
+    Raises Ticket.DoesNotExist, NotAllowed, and ValueError if the text is blank.
     """
     answer(AgentReply(ticket_id=ticket_id, user=user, text=text, public=public))
 
@@ -193,34 +192,34 @@ def write(ticket_id: int, text: str, *, user: User, public: bool) -> None:
 def write_on(
     ticket: Ticket, actor: Actor, text: str, *, public: bool, requested: Sequence[str]
 ) -> None:
-    """Write on a held ticket. A reply may ask for documents; a note asks nobody."""
-    asked = list(requested) if public else []
-    text = with_requested_documents(ticket, said(text), asked)
+    """Write on a locked ticket. Only a public reply can request documents."""
+    names = list(requested) if public else []
+    text = with_requested_documents(ticket, said(text), names)
     if not text:
         raise ValueError(gettext("Write something."))
-    if asked:
-        record_request(ticket, actor, asked)
-        request_documents(ticket, asked)
+    if names:
+        record_request(ticket, actor, names)
+        request_documents(ticket, names)
     add_comment(ticket, actor, text, public=public)
 
 
 def said(text: str) -> str:
-    """Without the space around it; nothing where there is nothing to read (decision N30)."""
+    """Strip a text; "" if it has nothing visible (decision N30)."""
     return "" if is_blank(text) else text.strip()
 
 
-def hold_read(ticket_id: int, seen: Seen | None, user: User) -> Ticket:
-    """The ticket, locked. Raises Ticket.DoesNotExist, and StaleTicket where anything is unread."""
+def lock_unchanged(ticket_id: int, seen: Seen | None, user: User) -> Ticket:
+    """Lock a ticket. Raises Ticket.DoesNotExist, and StaleTicket if the agent has unread items."""
     ticket = Ticket.objects.hold(ticket_id)
     require_read(ticket, seen, user)
     return ticket
 
 
 def with_requested_documents(ticket: Ticket, reason: str, requested: Sequence[str]) -> str:
-    """The reason, and below it whatever it does not name of the documents asked for."""
-    unnamed = [one for one in requested if one.casefold() not in reason.casefold()]
+    """Append the requested documents that the reason does not name itself."""
+    unnamed = [name for name in requested if name.casefold() not in reason.casefold()]
     if not unnamed:
         return reason
     with translation.override(ticket.company.written_language):
-        asking = gettext("Please send:")
-    return "\n".join([*filter(None, [reason]), asking, *(f"- {one}" for one in unnamed)])
+        request = gettext("Please send:")
+    return "\n".join([*filter(None, [reason]), request, *(f"- {name}" for name in unnamed)])

@@ -157,8 +157,8 @@ def test_empties_the_hands_of_who_left(
     Agent.objects.filter(pk=agent.pk).update(available=False)
     monkeypatch.setattr(reassigning, "MOST_AT_ONCE", 3)
 
-    assert reassign_all_of(agent, None, user=eve).left == 1
-    assert reassign_all_of(agent, None, user=eve).left == 0
+    assert reassign_all_of(agent, None, user=eve).remaining == 1
+    assert reassign_all_of(agent, None, user=eve).remaining == 0
 
     assert sorted(agents_of(*running)) == ["bob", "cat", "cat"] or sorted(agents_of(*running)) == [
         "bob",
@@ -175,7 +175,7 @@ def test_empties_hands_into_those_of_one(
 ) -> None:
     tickets = [build.ticket(company, agent=agent, status=status) for status in (1, 4)]
 
-    assert reassign_all_of(agent, bob, user=eve).left == 0
+    assert reassign_all_of(agent, bob, user=eve).remaining == 0
 
     assert agents_of(*tickets) == ["bob", "bob"]
 

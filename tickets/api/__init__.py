@@ -1,1 +1,1 @@
-"""The ticket endpoints of the API."""
+"""Ticket endpoints of the API."""

@@ -1,4 +1,4 @@
-"""The endpoint that appeals a decision (decision N14): its body, its description, its view."""
+"""Endpoint to appeal a decision (decision N14): its body, its description, its view."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Who asks, and at which address."""
+"""Actor and base address of a company's request."""
 
 from companies.api.requests import CompanyRequest
 from tickets.changes.actors import Actor
@@ -10,5 +10,5 @@ def actor(request: CompanyRequest) -> Actor:
 
 
 def base_of(request: CompanyRequest) -> str:
-    """The service's own address as the caller reached it, without a slash at the end."""
+    """Return the service's address as used by the caller, without a trailing slash."""
     return request.build_absolute_uri("/").rstrip("/")

@@ -1,4 +1,4 @@
-"""The comments of a ticket for its company, page by page."""
+"""Paginated comments of a ticket for its company."""
 
 from typing import Any
 
@@ -31,19 +31,19 @@ class CommentsQuery(Query):
 def list_comments(
     company: Company, ticket_id: int, *, after: int = 0, limit: int = page_bounds.COMMENTS_IN_PAGE
 ) -> tuple[list[dict[str, Any]], str | None]:
-    """The public comments of a ticket behind one, oldest first, and the cursor behind them.
+    """Return a page of public comments after an id, oldest first, and the next cursor or None.
 
     Raises Ticket.DoesNotExist.
     """
     ticket = company.tickets.only("pk").get(pk=ticket_id)
     comments, more = page_bounds.next_comments(ticket, after, limit)
-    rows = fitting_rows([comment_row(one, company.name) for one in comments])
+    rows = fitting_rows([comment_row(comment, company.name) for comment in comments])
     more = more or len(rows) < len(comments)
     return rows, str(rows[-1]["id"]) if rows and more else None
 
 
 def read_conversation(company: Company, ticket_id: int, pages: int) -> list[dict[str, Any]]:
-    """The comments of up to so many pages, oldest first. Raises Ticket.DoesNotExist."""
+    """Return the comments of at most `pages` pages, oldest first. Raises Ticket.DoesNotExist."""
     rows, cursor = list_comments(company, ticket_id)
     for _ in range(pages - 1):
         if cursor is None:

@@ -1,7 +1,7 @@
-"""How many tickets a list has: exact up to 10,000, beyond that as they were counted a moment ago.
+"""Counts of tickets in a list: exact up to 10,000, else from a recent count by a worker.
 
-A request reads no more than that, however many there are. A worker counts the others, and each
-list once in half a minute at most (decision page tickets-long-lists-are-counted-by-a-worker).
+A request never reads more than 10,000. A worker counts longer lists, each at most once in half a
+minute (decision page tickets-long-lists-are-counted-by-a-worker).
 """
 
 import json
@@ -24,10 +24,10 @@ logger = logging.getLogger(__name__)
 MOST_COUNTED = 10_000
 FRESH_SECONDS = 30
 KEPT_SECONDS = 600
-# For so long nobody else has the same list counted.
+# Time within which the same list is not handed to another worker.
 COUNTING_SECONDS = 60
 TASK = "tickets.tasks.count_list"
-# What changes nothing about how many there are of each status.
+# Query parameters that do not affect the counts by status.
 NOT_COUNTED_BY = {
     "page",
     "limit",
@@ -39,32 +39,32 @@ NOT_COUNTED_BY = {
 }
 
 
-class Counted(NamedTuple):
-    """How many tickets there are of each status, and whether that is exact."""
+class TicketCounts(NamedTuple):
+    """Number of tickets by status, and whether it is exact."""
 
     by_status: Mapping[int, int]
     exact: bool
 
 
-def count_tickets(company_id: int, sent: Mapping[str, str], found: TicketQuerySet) -> Counted:
-    """Count `found`, which is what a company asked for with `sent`, the status left out."""
-    filters = {name: sent[name] for name in sorted(sent.keys() - NOT_COUNTED_BY)}
+def count_tickets(company_id: int, query: Mapping[str, str], rows: TicketQuerySet) -> TicketCounts:
+    """Count tickets by status; `rows` match the query parameters except for the status."""
+    filters = {name: query[name] for name in sorted(query.keys() - NOT_COUNTED_BY)}
     key = cache_key_of(company_id, filters)
-    kept = look_up(key)
-    if kept is not None and kept["at"] > time.time() - FRESH_SECONDS:
-        return Counted(as_numbers(kept["by_status"]), exact=False)
-    if kept is None:
-        some = count_some(found)
+    cached = look_up(key)
+    if cached is not None and cached["at"] > time.time() - FRESH_SECONDS:
+        return TicketCounts(as_numbers(cached["by_status"]), exact=False)
+    if cached is None:
+        some = count_some(rows)
         if sum(some.values()) <= MOST_COUNTED:
-            return Counted(some, exact=True)
-        kept = {"by_status": some}
-    have_counted(company_id, filters, key)
-    return Counted(as_numbers(kept["by_status"]), exact=False)
+            return TicketCounts(some, exact=True)
+        cached = {"by_status": some}
+    request_count(company_id, filters, key)
+    return TicketCounts(as_numbers(cached["by_status"]), exact=False)
 
 
-def count_some(found: TicketQuerySet) -> dict[int, int]:
-    """By status, of the first MOST_COUNTED and one more."""
-    some = found.order_by().values_list("status")[: MOST_COUNTED + 1]
+def count_some(tickets: TicketQuerySet) -> dict[int, int]:
+    """Count the first MOST_COUNTED + 1 tickets by status."""
+    some = tickets.order_by().values_list("status")[: MOST_COUNTED + 1]
     try:
         sql, values = some.query.sql_with_params()
     except EmptyResultSet:
@@ -74,8 +74,8 @@ def count_some(found: TicketQuerySet) -> dict[int, int]:
         return dict(cursor.fetchall())
 
 
-def have_counted(company_id: int, filters: Mapping[str, str], key: str) -> None:
-    """Ask a worker to count, unless somebody has just done so."""
+def request_count(company_id: int, filters: Mapping[str, str], key: str) -> None:
+    """Ring a worker to count a list, unless another request has just done so."""
     try:
         first = cache.add(f"{key}:counting", 1, timeout=COUNTING_SECONDS)
     except Exception as error:  # each cache client has its own exceptions
@@ -85,10 +85,10 @@ def have_counted(company_id: int, filters: Mapping[str, str], key: str) -> None:
         doorbell.ring(TASK, company_id, dict(filters))
 
 
-def keep_count(company_id: int, filters: Mapping[str, str], found: TicketQuerySet) -> None:
-    """Count all of them, and keep that for the next who asks."""
+def cache_count(company_id: int, filters: Mapping[str, str], tickets: TicketQuerySet) -> None:
+    """Count all tickets of a list by status, and cache the counts if it is a long list."""
     key = cache_key_of(company_id, filters)
-    by_status = dict(found.order_by().values_list("status").annotate(number=Count("*")))
+    by_status = dict(tickets.order_by().values_list("status").annotate(number=Count("*")))
     if sum(by_status.values()) > MOST_COUNTED:
         cache.set(key, {"by_status": by_status, "at": time.time()}, timeout=KEPT_SECONDS)
     else:

@@ -1,4 +1,4 @@
-"""The endpoints for files of tickets, and the same under the names of the live platform."""
+"""Endpoints for files of tickets, also under the names of the live platform."""
 
 import hashlib
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from tickets.changes import files
 from tickets.changes.documents import NoSuchDocument
 from tickets.models import Ticket, TicketFile
 
-# Any other is a 422.
+# HTTP status by code; 422 for all others.
 STATUSES = {
     "file_too_large": 413,
     "file_type_not_allowed": 415,
@@ -31,12 +31,12 @@ STATUSES = {
     "file_seconds_spent": 429,
     "scanner_unavailable": 503,
 }
-# Seconds after which it is worth another try.
+# Retry-After in seconds by HTTP status.
 WAITS = {429: 5, 503: 60}
 
 
 class NotAccepted(Refusal):
-    """A file that is not taken; status and wait depend on why."""
+    """Refusal of a file; HTTP status and Retry-After depend on the reason."""
 
     def __init__(self, refused: FileRefused) -> None:
         super().__init__(str(refused), code=refused.code)
@@ -46,17 +46,17 @@ class NotAccepted(Refusal):
 
 @contextmanager
 def refusals_answered() -> Iterator[None]:
-    """What goes wrong with files, as answers."""
+    """Convert exceptions about files to API errors."""
     try:
         yield
     except Ticket.DoesNotExist as error:
         raise Http404 from error
     except NoSuchDocument as error:
-        said = "No document of this id or name was requested on the ticket."
-        raise WrongField("requested_document", said, code="unknown_document") from error
+        message = "No document of this id or name was requested on the ticket."
+        raise WrongField("requested_document", message, code="unknown_document") from error
     except files.NoSuchFile as error:
-        said = f"There is no file {error.file_id} that can be attached to this ticket."
-        raise WrongField("files", said, code="unknown_file") from error
+        message = f"There is no file {error.file_id} that can be attached to this ticket."
+        raise WrongField("files", message, code="unknown_file") from error
     except FileRefused as refused:
         raise NotAccepted(refused) from refused
 
@@ -65,44 +65,44 @@ class UploadView(CompanyView):
     rate = "upload"
 
     def upload(self, request: CompanyRequest, ticket_id: int | None) -> Response:
-        """Read, examine and store the file before any transaction begins; then make its row."""
+        """Read, examine and store a file outside of any transaction, then insert its row."""
         take_body(request)
-        if (answered := first_answer(request)) is not None:
-            return answered
+        if (stored_answer := first_answer(request)) is not None:
+            return stored_answer
         with refusals_answered():
             files.refuse_early(request.company, ticket_id)
-            sent = read_upload(request)
-            media_type = media_type_of(sent.content)
-            if ticket_id is None and sent.requested_document is not None:
-                raise NoSuchDocument(sent.requested_document)
-            name = shown_name(sent.name, media_type)
-            content, active = examine_file(sent.content, media_type, request.company.pk)
+            upload = read_upload(request)
+            media_type = media_type_of(upload.content)
+            if ticket_id is None and upload.requested_document is not None:
+                raise NoSuchDocument(upload.requested_document)
+            name = shown_name(upload.name, media_type)
+            content, active = examine_file(upload.content, media_type, request.company.pk)
             scan(name, content)
             with files.stored(content) as stored_as:
-                new = files.NewFile(
+                file = files.NewFile(
                     name=name,
-                    description=sent.description,
+                    description=upload.description,
                     media_type=media_type,
                     size=len(content),
                     sha256=hashlib.sha256(content).hexdigest(),
                     active=active,
                     stored_as=stored_as,
                 )
-                return self.keep(request, ticket_id, sent, new)
+                return self.save(request, ticket_id, upload, file)
 
     @idempotent
-    def keep(
-        self, request: CompanyRequest, ticket_id: int | None, sent: Upload, new: files.NewFile
+    def save(
+        self, request: CompanyRequest, ticket_id: int | None, upload: Upload, file: files.NewFile
     ) -> Response:
         with refusals_answered():
             if ticket_id is None:
-                file = files.keep_unattached(request.company, new)
+                row = files.keep_unattached(request.company, file)
             else:
-                asked = sent.requested_document
-                file = files.add_file(
-                    request.company, ticket_id, actor(request), new, requested=asked
+                document = upload.requested_document
+                row = files.add_file(
+                    request.company, ticket_id, actor(request), file, requested=document
                 )
-        return Response({"success": True, "data": new_file_row(file, base_of(request))})
+        return Response({"success": True, "data": new_file_row(row, base_of(request))})
 
 
 @files_schema.ticket_files

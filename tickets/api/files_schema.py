@@ -1,4 +1,4 @@
-"""How the endpoints of files are described (GET /schema)."""
+"""Description of the endpoints for files (GET /schema)."""
 
 from typing import Any
 
@@ -20,8 +20,8 @@ ABOUT = (
     " fields are the same."
 )
 BODIES = {"application/json": FileBody, "multipart/form-data": FileFormShape}
-# A picture of one pixel.
-SENT = {
+# Image of one pixel.
+SAMPLE_BODY = {
     "name": "box.png",
     "content_base64": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNgAAAAAgAB"
     "5Sfe/AAAAABJRU5ErkJggg==",
@@ -38,30 +38,29 @@ ROW = {
     "created_at": "2026-01-02 00:00:00",
 }
 
-
-REFUSED = {
+FILE_REFUSALS = {
     413: {"file_too_large": TOO_LARGE},
     415: {"file_type_not_allowed": OTHER_TYPE},
     429: {"files_busy": TOO_MANY, "file_seconds_spent": NO_TIME_LEFT},
     503: {"scanner_unavailable": NOT_SCANNED},
 }
-OF_FILE = {
+FILE_ERRORS = {
     "file_empty": "The file is empty.",
     "file_unreadable": UNREADABLE,
     "file_too_complex": TOO_LONG,
     "file_harmful": HARMFUL,
 }
-OF_TICKET = {
+TICKET_ERRORS = {
     "too_many_files": f"A ticket has at most {MOST_PER_TICKET} files.",
     "ticket_closed": CLOSED,
 }
-FULL = {"too_many_files": f"{MOST_UNATTACHED} files wait to be attached. Attach some first."}
+QUOTA = {"too_many_files": f"{MOST_UNATTACHED} files wait to be attached. Attach some first."}
 
-ADDED: Any = {
+UPLOAD: Any = {
     "tag": TAG,
     "about": ABOUT,
     "body": BODIES,
-    "sends": {"photo": SENT},
+    "sends": {"photo": SAMPLE_BODY},
     "answer": FileCreated,
     "shows": {"success": True, "data": CREATED},
     "idempotent": True,
@@ -71,8 +70,8 @@ ticket_files = extend_schema_view(
     post=operation(
         "addFile",
         "Add a file to an open ticket.",
-        errors={404: None, **REFUSED, 422: {**OF_FILE, **OF_TICKET}},
-        **ADDED,
+        errors={404: None, **FILE_REFUSALS, 422: {**FILE_ERRORS, **TICKET_ERRORS}},
+        **UPLOAD,
     )
 )
 
@@ -80,8 +79,8 @@ upload_evidence = extend_schema_view(
     post=operation(
         "uploadEvidence",
         "Upload a file that you attach to a ticket within a day.",
-        errors={**REFUSED, 422: {**OF_FILE, **FULL}},
-        **ADDED,
+        errors={**FILE_REFUSALS, 422: {**FILE_ERRORS, **QUOTA}},
+        **UPLOAD,
     )
 )
 
@@ -95,7 +94,7 @@ attach_evidence = extend_schema_view(
         sends={"one": {"files": [104101]}},
         answer=FilesAttached,
         shows={"success": True, "data": [CREATED]},
-        errors={404: None, 422: OF_TICKET},
+        errors={404: None, 422: TICKET_ERRORS},
     )
 )
 

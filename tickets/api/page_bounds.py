@@ -1,7 +1,7 @@
-"""Bounds on the tickets and comments of one answer (decision N40).
+"""Bounds on the tickets and comments of one response (decision N40).
 
-Sizes decide, so that no text is read that is not sent: PostgreSQL knows how long a text is without
-opening it, and a comment that is left out is carried through the statement as a pointer.
+Selection goes by size, so that only texts that are sent are read: PostgreSQL knows the length of a
+text without detoasting it, and carries an excluded comment through the statement as a pointer.
 """
 
 from collections.abc import Sequence
@@ -15,10 +15,10 @@ from tickets.models import Comment, Ticket
 COMMENTS_IN_LIST = 50
 COMMENTS_IN_DETAIL = 200
 COMMENTS_IN_PAGE = 500
-# Bytes of one ticket's comments in one answer.
+# Maximum bytes of one ticket's comments in one response.
 COMMENT_BYTES = 2 * 1024 * 1024
 
-# Names, numbers and times are 1,024 bytes of a ticket's JSON and 300 of a comment's.
+# Keys, numbers and times take 1,024 bytes of a ticket's JSON and 300 of a comment's.
 PAGE = """
 WITH ticket AS (
   SELECT wanted.id, position, 1024 + octet_length(comments) + coalesce(octet_length(data), 0)
@@ -69,9 +69,9 @@ WHERE ticket_id = ANY(%s::bigint[]) AND public GROUP BY ticket_id
 
 
 class Page(NamedTuple):
-    """Tickets that an answer has room for, each one's newest comments, and their bytes.
+    """Tickets that fit into a response with their newest comments, and their size in bytes.
 
-    The comments are in order, the oldest first. `full`: tickets that may have more of them.
+    Comments are oldest first. `full` are the tickets that may have more comments.
     """
 
     comments: dict[int, list[Comment]]
@@ -80,42 +80,42 @@ class Page(NamedTuple):
 
 
 def read_fitting(tickets: Sequence[int], comments: int) -> Page:
-    """Return as many of the tickets as fit, at least one, with up to `comments` comments each."""
+    """Read as many of the tickets as fit, at least one, with up to `comments` comments each."""
     values = {
         "tickets": list(tickets),
         "comments": comments,
         "comment_bytes": COMMENT_BYTES,
         "bytes": MOST_OF_ROWS,
     }
-    found: dict[int, list[Comment]] = {}
-    stored: dict[int, int] = {}
+    newest: dict[int, list[Comment]] = {}
+    numbers: dict[int, int] = {}
     size = 0
     for ticket, up_to, number, *columns in statements.fetch_rows(PAGE, values) if tickets else ():
-        size, stored[ticket] = up_to, number
-        parts = found.setdefault(ticket, [])
+        size, numbers[ticket] = up_to, number
+        parts = newest.setdefault(ticket, [])
         if columns[0] is not None:
             parts.append(comment_of(columns[0], ticket, *columns[1:]))
-    full = [one for one, number in stored.items() if number == comments or number > len(found[one])]
-    return Page(found, size, full)
+    full = [id for id, number in numbers.items() if number == comments or number > len(newest[id])]
+    return Page(newest, size, full)
 
 
 def comment_of(
     id: int, ticket_id: int, by: str, status: int, created_at: datetime, text: str
 ) -> Comment:
-    """Return the part of a comment that a company is shown."""
+    """Build a comment with the fields that its company is shown."""
     return Comment(
         id=id, ticket_id=ticket_id, by=by, status=status, created_at=created_at, text=text
     )
 
 
 def count_comments(page: Page) -> dict[int, int]:
-    """Count each ticket's public comments, by a query only where that is not known yet."""
-    known = {ticket: len(comments) for ticket, comments in page.comments.items()}
-    return known | dict(statements.fetch_rows(COUNTS, [page.full])) if page.full else known
+    """Count the public comments of each ticket, with a query only for those in `page.full`."""
+    counts = {ticket: len(comments) for ticket, comments in page.comments.items()}
+    return counts | dict(statements.fetch_rows(COUNTS, [page.full])) if page.full else counts
 
 
 def next_comments(ticket: Ticket, after: int, limit: int) -> tuple[list[Comment], bool]:
-    """The public comments behind one, as many as fit, and whether there are more."""
+    """Return the public comments after an id, as many as fit, and whether there are more."""
     values = {"ticket": ticket.pk, "after": after, "limit": limit, "bytes": MOST_OF_ROWS}
-    found = statements.fetch_rows(NEXT_COMMENTS, values)
-    return [comment_of(*columns) for *columns, _ in found], bool(found and found[-1][-1])
+    rows = statements.fetch_rows(NEXT_COMMENTS, values)
+    return [comment_of(*columns) for *columns, _ in rows], bool(rows and rows[-1][-1])

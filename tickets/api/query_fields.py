@@ -1,4 +1,4 @@
-"""Fields of queries: values as an address holds them."""
+"""Serializer fields for query parameters."""
 
 import re
 from datetime import date
@@ -13,12 +13,12 @@ from tickets import rules
 from tickets.statuses import Status, joined
 
 MOST_IDS = 50
-# As patterns.
+# Pattern of a status number.
 A_STATUS = f"({'|'.join(str(status.value) for status in Status)})"
 
 
 class QueryInteger(Integer):
-    """An integer as an address holds it: plain ASCII digits."""
+    """Integer in a query parameter: ASCII digits only."""
 
     def to_internal_value(self, data: Any) -> int:
         if not re.fullmatch("[0-9]{1,19}", data):
@@ -28,7 +28,7 @@ class QueryInteger(Integer):
 
 @extend_schema_field({"type": "boolean"})
 class Switch(Word):
-    """true or false, also as 1 or 0."""
+    """Boolean in a query parameter: true, false, 1 or 0."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(choices=["true", "false", "1", "0"], **options)
@@ -57,7 +57,7 @@ class StatusNumber(QueryInteger):
 
 
 class Several(Text):
-    """Ids with commas between them; `one` reads each, and `pattern` describes it."""
+    """Comma-separated ids; `one` parses an id, and `pattern` describes it in the schema."""
 
     def __init__(self, one: QueryInteger, pattern: str, **options: Any) -> None:
         super().__init__(required=False, **options)

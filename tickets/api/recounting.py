@@ -1,4 +1,4 @@
-"""What a worker does for long lists."""
+"""Counts of long lists, made in a worker."""
 
 from collections.abc import Mapping
 
@@ -7,10 +7,10 @@ from tickets.api import counting, queries
 from tickets.api.serializers import ListQuery
 
 
-def recount(company_id: int, sent: Mapping[str, str]) -> None:
-    """Count the list that a company has asked for with `sent`, and keep that for a while."""
-    query = ListQuery(data=dict(sent))
+def recount(company_id: int, parameters: Mapping[str, str]) -> None:
+    """Count a company's list with these query parameters, and cache the counts."""
+    query = ListQuery(data=dict(parameters))
     query.is_valid(raise_exception=True)
     company = Company.objects.get(pk=company_id)
-    found, _ = queries.matching(company, query.validated_data)
-    counting.keep_count(company_id, sent, found)
+    tickets, _ = queries.matching(company, query.validated_data)
+    counting.cache_count(company_id, parameters, tickets)

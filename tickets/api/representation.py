@@ -1,4 +1,4 @@
-"""How companies are shown tickets, their history and types."""
+"""Representation of tickets, their history and types in the API."""
 
 import json
 from base64 import urlsafe_b64encode
@@ -27,9 +27,9 @@ UNSIGNED_HEAD = "eyJhbGciOiJub25lIn0"
 
 
 class Parts(NamedTuple):
-    """What a ticket's row shows of other rows.
+    """Related rows for the representation of a ticket.
 
-    `comments` are its public ones, oldest first, at least the last of them.
+    `comments` are public, oldest first, and include at least the last one.
     """
 
     shipment: Shipment | None
@@ -40,7 +40,7 @@ class Parts(NamedTuple):
 
 
 def ticket_row(ticket: Ticket, parts: Parts, *, base: str) -> dict[str, Any]:
-    """`base` is the service's own address, where its files are."""
+    """Return a ticket's representation; `base` is the service's own address, for URLs of files."""
     shipment = parts.shipment
     last = parts.comments[-1] if parts.comments else None
     return {
@@ -98,7 +98,7 @@ def rating(ticket: Ticket) -> dict[str, Any]:
 
 
 def appeal_row(appeal: Appeal | None) -> dict[str, Any] | None:
-    """What became of an appeal; who decided it is not the company's business."""
+    """Return an appeal's representation, without the lead who decided it; None for no appeal."""
     if appeal is None:
         return None
     return {
@@ -111,7 +111,7 @@ def appeal_row(appeal: Appeal | None) -> dict[str, Any] | None:
 
 
 def new_file_row(file: TicketFile, base: str) -> dict[str, Any]:
-    """What the sender of a file is answered; the address lives an hour."""
+    """Return the representation of an uploaded file; its URL is valid for an hour."""
     url = base + signed_path(file)
     return {"id": file.pk, "name": file.name, "url": url, "file_url": url}
 
@@ -156,7 +156,7 @@ def type_row(ticket_type: TicketType) -> dict[str, Any]:
 
 
 def assistant_context(ticket_type: TicketType) -> dict[str, Any]:
-    """What an AI assistant goes by when it chooses a type; the names are its clients'."""
+    """Return advice for AI assistants on choosing a type; its clients determine the keys."""
     about_shipment = ticket_type.reference == TicketType.Reference.SHIPMENT
     return {
         "is_blocked": ticket_type.assistants_blocked,
@@ -169,17 +169,17 @@ def assistant_context(ticket_type: TicketType) -> dict[str, Any]:
 
 
 def user_information(company_id: int) -> dict[str, Any]:
-    """Return the caller's company id, also as clients of the live platform read it.
+    """Return the caller's company id, also in a JSON Web Token for clients of the live platform.
 
-    They take it from the middle of a JSON Web Token. This one is unsigned and opens nothing.
+    They read it from the token's payload. The token is unsigned and grants no access.
     """
     data = {"company_id": company_id}
-    middle = urlsafe_b64encode(json.dumps({"data": data}).encode()).decode().rstrip("=")
-    return {"data": data, "token": f"{UNSIGNED_HEAD}.{middle}.unsigned"}
+    payload = urlsafe_b64encode(json.dumps({"data": data}).encode()).decode().rstrip("=")
+    return {"data": data, "token": f"{UNSIGNED_HEAD}.{payload}.unsigned"}
 
 
 def filter_options(types: Iterable[TicketType]) -> dict[str, Any]:
-    """What the list of tickets can be filtered by."""
+    """Return the values by which the list of tickets can be filtered."""
     return {
         "statuses": [{"value": status.value, "lang": status.slug} for status in Status],
         "types": [{"value": one.pk, "lang": one.name} for one in types],

@@ -1,4 +1,4 @@
-"""The shapes of what companies are answered about tickets, for the description of the endpoints."""
+"""Response schemas of tickets, for the description of the endpoints."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The endpoint of the test environment that plays the agent (decision N15)."""
+"""Endpoint of the test environment to make an agent's move (decision N15)."""
 
 from typing import Any
 
@@ -27,13 +27,13 @@ LONGEST_NAME = 200
 
 @extend_schema_field({"type": "integer", "enum": sorted(AGENT_MOVES)})
 class AgentStatus(Integer):
-    """A status that agents give."""
+    """Status that agents can move a ticket to."""
 
     def to_internal_value(self, data: Any) -> Status:
         number = super().to_internal_value(data)
         if number not in AGENT_MOVES:
-            known = joined(sorted(AGENT_MOVES), "or")
-            raise serializers.ValidationError(f"Send {known}.", code="invalid_choice")
+            choices = joined(sorted(AGENT_MOVES), "or")
+            raise serializers.ValidationError(f"Send {choices}.", code="invalid_choice")
         return Status(number)
 
 

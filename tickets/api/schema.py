@@ -1,4 +1,4 @@
-"""How the endpoints of tickets are described (GET /schema)."""
+"""Description of the endpoints for tickets (GET /schema)."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ from tickets.statuses import (
 )
 
 TAG = "Tickets"
-# What only some open statuses lead to.
+# Statuses that can be reached from some open statuses only.
 LIMITED = " ".join(
     f"{to:d} follows {joined(sorted(sources), 'and')} only."
     for to, sources in MOVES[By.COMPANY].items()

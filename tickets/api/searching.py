@@ -1,4 +1,4 @@
-"""A company's tickets by words: in the opening text, the variables and the public conversation."""
+"""Search for words in a company's tickets: opening text, variables and public conversation."""
 
 from datetime import datetime
 from typing import NamedTuple
@@ -7,9 +7,9 @@ from core.data import statements
 from core.values.spellings import text_spellings
 
 MOST_FOUND = 1_000
-# Block after block from the newest on, until there are enough; of a block only what is the
-# company's is read. See tickets_words_of() for what a block is. OFFSET 0 keeps PostgreSQL from
-# reading by time instead, once for each block.
+# Search block by block from the newest, until there are enough matches; the index gives only the
+# company's rows of a block, which tickets_words_of() defines. Without OFFSET 0, PostgreSQL would
+# scan by time instead, once for each block.
 WORDS = """
 SELECT id FROM (
   (SELECT found.id FROM generate_series(
@@ -46,24 +46,24 @@ ORDER BY id DESC LIMIT %(most)s
 """
 
 
-class FoundByWords(NamedTuple):
-    """At most MOST_FOUND ids, the newest; and whether there are more."""
+class WordMatches(NamedTuple):
+    """Ids of the newest MOST_FOUND matches, and whether there are more."""
 
     ids: list[int]
     more: bool
 
 
-def find_words(company_id: int, words: str, since: datetime, until: datetime) -> FoundByWords:
-    """Tickets of the company, opened in that time, with all of these words in one text."""
-    spelled = {f"words_{at}": one for at, one in enumerate(text_spellings(words))}
-    query = " || ".join(f"websearch_to_tsquery('simple', %({name})s)" for name in spelled)
+def find_words(company_id: int, words: str, since: datetime, until: datetime) -> WordMatches:
+    """Search a company's tickets opened in a period for texts that contain all of the words."""
+    spellings = {f"words_{at}": one for at, one in enumerate(text_spellings(words))}
+    query = " || ".join(f"websearch_to_tsquery('simple', %({name})s)" for name in spellings)
     values = {
         "company": company_id,
-        **spelled,
+        **spellings,
         "since": since,
         "until": until,
         "most": MOST_FOUND + 1,
     }
     rows = statements.fetch_rows(WORDS.format(query=f"({query})"), values)
     ids = [ticket_id for (ticket_id,) in rows]
-    return FoundByWords(ids[:MOST_FOUND], more=len(ids) > MOST_FOUND)
+    return WordMatches(ids[:MOST_FOUND], more=len(ids) > MOST_FOUND)

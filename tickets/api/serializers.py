@@ -1,4 +1,4 @@
-"""The shapes of what companies send: bodies, and the queries of the lists."""
+"""Request bodies and query parameters of the ticket endpoints."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ DEEPEST_DATA = 20
 MOST_DOCUMENTS = 100
 LARGEST_PAGE = 100
 WRONG_CURSOR = "Send the next_cursor of an answer to the same query."
-GIVEN_TWICE = ErrorDetail("This parameter is given more than once.", code="given_twice")
+REPEATED = ErrorDetail("This parameter is given more than once.", code="given_twice")
 
 
 @extend_schema_field(
@@ -51,10 +51,10 @@ GIVEN_TWICE = ErrorDetail("This parameter is given more than once.", code="given
     }
 )
 class Data(Text):
-    """A string that holds a JSON object, kept as the company wrote it (decision T10)."""
+    """JSON object in a string, stored exactly as the company wrote it (decision T10)."""
 
     default_error_messages = {
-        # REST framework takes single braces for places to fill.
+        # Doubled braces, as REST framework formats these messages.
         "invalid": 'Send a JSON object as a string, such as "{{\\"content\\":\\"lamp\\"}}".',
         "blank": "Send a JSON object as a string; an empty text is none.",
     }
@@ -74,13 +74,13 @@ class Data(Text):
 
 @extend_schema_field({"type": "integer", "enum": sorted(MOVES[By.COMPANY])})
 class CompanyStatus(Integer):
-    """A status that a company may ask for."""
+    """Status that a company may request."""
 
     def to_internal_value(self, data: Any) -> Status:
         number = super().to_internal_value(data)
         if number not in MOVES[By.COMPANY]:
-            known = joined(sorted(MOVES[By.COMPANY]), "or")
-            raise serializers.ValidationError(f"Send {known}.", code="invalid_choice")
+            choices = joined(sorted(MOVES[By.COMPANY]), "or")
+            raise serializers.ValidationError(f"Send {choices}.", code="invalid_choice")
         return Status(number)
 
 
@@ -106,11 +106,11 @@ class OpenTicket(Body):
     )
 
     def get_fields(self) -> dict[str, Any]:
-        return super().get_fields() | {one.name: stated(one) for one in STATED_FIELDS}
+        return super().get_fields() | {one.name: stated_field(one) for one in STATED_FIELDS}
 
 
-def stated(field: StatedField) -> serializers.Field[Any, Any, Any, Any]:
-    """The field of a body that a company states a fact in."""
+def stated_field(field: StatedField) -> serializers.Field[Any, Any, Any, Any]:
+    """Return the serializer field for a stated field of a ticket."""
     options: dict[str, Any] = {"required": False, "allow_null": True, "help_text": field.about}
     if field.choices:
         return Word(choices=field.choices, **options)
@@ -142,16 +142,16 @@ class RateTicket(Body):
 
 
 class Query(Body):
-    """What stands behind the question mark, as strictly as a body: each name once, and known."""
+    """Query parameters, validated as strictly as a body: unknown and repeated ones are errors."""
 
     @classmethod
     def read(cls, request: Request) -> dict[str, Any]:
-        sent = request.query_params
-        query = cls(data=sent.dict())
+        parameters = request.query_params
+        query = cls(data=parameters.dict())
         query.is_valid()
-        twice = {name: [GIVEN_TWICE] for name in sent if len(sent.getlist(name)) > 1}
-        if twice or query.errors:
-            raise serializers.ValidationError({**query.errors, **twice})
+        repeated = {name: [REPEATED] for name in parameters if len(parameters.getlist(name)) > 1}
+        if repeated or query.errors:
+            raise serializers.ValidationError({**query.errors, **repeated})
         values: dict[str, Any] = query.validated_data
         return values
 
@@ -211,11 +211,11 @@ class ListQuery(DetailQuery):
         return query
 
     def read_cursor(self, query: dict[str, Any]) -> Any:
-        """As the list takes it that was asked for: an id, or a place in the order of change."""
+        """Parse a cursor: a ticket id, or with `updated_since` a position among the changes."""
         try:
             if "updated_since" in query:
-                following.read_place(query["cursor"])
+                following.parse_position(query["cursor"])
                 return query["cursor"]
             return QueryInteger().run_validation(query["cursor"])
-        except (following.BadPlace, serializers.ValidationError) as error:
+        except (following.BadPosition, serializers.ValidationError) as error:
             raise WrongField("cursor", WRONG_CURSOR, code="invalid_cursor") from error

@@ -1,6 +1,6 @@
-"""Hands out files: by an address that is signed and lives an hour, and to the desk.
+"""Downloads of files, by a signed URL that is valid for an hour, and at the desk.
 
-A browser shows or saves what is handed out, and runs nothing of it (decision N8).
+A browser shows or saves the content, and never executes any of it (decision N8).
 """
 
 from django.core import signing
@@ -18,12 +18,12 @@ LIFETIME_SECONDS = 3600
 
 
 def signed_path(file: TicketFile) -> str:
-    """The path of its address, which whoever has it can read for an hour."""
+    """Return the path of a file's URL, which anyone who has it can read for an hour."""
     return reverse("signed_file", args=[signing.dumps(file.pk, salt=SALT)])
 
 
 def signed_file(request: HttpRequest, signed: str) -> HttpResponse:
-    """Raises Http404, also for an address that is too old, and for any method but reading."""
+    """Return a file by its signed id. Raises Http404 if it has expired, or unless GET or HEAD."""
     if request.method not in ("GET", "HEAD"):
         raise Http404
     try:
@@ -33,18 +33,18 @@ def signed_file(request: HttpRequest, signed: str) -> HttpResponse:
     except (signing.BadSignature, TicketFile.DoesNotExist) as error:
         raise Http404 from error
     response["ETag"] = f'"{file.sha256}"'
-    unchanged = get_conditional_response(request, response["ETag"], response=response)
-    return unchanged if isinstance(unchanged, HttpResponse) else response
+    conditional = get_conditional_response(request, response["ETag"], response=response)
+    return conditional if isinstance(conditional, HttpResponse) else response
 
 
 def file_response(file: TicketFile) -> HttpResponse:
-    """Raises Http404 where the storage has lost it."""
+    """Return the content of a file. Raises Http404 if it is missing from the storage."""
     kind = KINDS[file.media_type]
     return harmless_response(file.stored_as, file.media_type, file.name, inline=kind.inline)
 
 
 def thumbnail_response(file: TicketFile) -> HttpResponse:
-    """Raises Http404 where there is none."""
+    """Return the thumbnail of a file. Raises Http404 if it has none."""
     if not file.thumbnail:
         raise Http404
     return harmless_response(file.thumbnail, "image/jpeg", "thumbnail.jpg", inline=True)
@@ -59,7 +59,7 @@ def harmless_response(stored_as: str, media_type: str, name: str, *, inline: boo
 
 
 def harmless_content(content: bytes, media_type: str, name: str, *, inline: bool) -> HttpResponse:
-    """Something of a stranger's that a browser may show or save, and nothing else."""
+    """Return untrusted content that a browser may show or save, but never execute."""
     disposition = content_disposition_header(not inline, name)
     return HttpResponse(
         content,

@@ -1,4 +1,4 @@
-"""Answers to a company that has written as much as it may (decision N40)."""
+"""Errors for a company that has reached the limits on its texts (decision N40)."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -16,7 +16,7 @@ FULL_TICKET = {"too_many_comments": "A ticket has at most 5000 comments."}
 
 
 def stores_text(handler: Callable[..., Response]) -> Callable[..., Response]:
-    """Decorate a handler that stores text of a company."""
+    """Answer exceeded limits on a company's texts with errors; decorates handlers."""
 
     @wraps(handler)
     def bounded(*args: Any, **kwargs: Any) -> Response:

@@ -1,4 +1,4 @@
-"""How the endpoints about ticket types are described (GET /schema)."""
+"""Description of the endpoints for ticket types (GET /schema)."""
 
 from typing import Any
 

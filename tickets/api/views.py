@@ -26,7 +26,7 @@ from tickets.models import Ticket, TicketType
 
 
 def changed_response(outcome: updating.UpdateOutcome) -> Response:
-    """An ignored request gets the same answer as one that was heeded: headers tell what it did."""
+    """Return the answer to ignored and effective requests alike; headers say what changed."""
     headers = {
         "X-Ticket-Changed": str(int(outcome.changed)),
         "X-Ticket-Status": str(int(outcome.status)),
@@ -39,9 +39,9 @@ class Tickets(CompanyView):
     compressible = True
 
     def get(self, request: CompanyRequest) -> Response:
-        query, sent = ListQuery.read(request), request.query_params.dict()
-        rows = queries.list_tickets(request.company, query, sent, base=base_of(request))
-        return Response(rows)
+        query, parameters = ListQuery.read(request), request.query_params.dict()
+        page = queries.list_tickets(request.company, query, parameters, base=base_of(request))
+        return Response(page)
 
     @idempotent
     @stores_text
@@ -58,14 +58,14 @@ class Tickets(CompanyView):
 
 
 def opening_body(request: CompanyRequest) -> dict[str, Any]:
-    """The body of a new ticket. Raises ValidationError, which names every wrong field at once:
-    those of a wrong shape and what the type demands (decision E1)."""
+    """Return the body of a new ticket. Raises ValidationError with all its errors (decision E1)."""
     try:
         return OpenTicket.read(request)
     except ValidationError as wrong:
         if not isinstance(request.data, dict) or "type_id" in errors_of(wrong):
             raise
         try:
+            # Add a field that the type requires to the malformed ones.
             opening.find_type(request.data["type_id"], request.data)
         except opening.InvalidTicket as error:
             more = WrongField(error.field, str(error), code=error.code)
@@ -152,7 +152,7 @@ class FilterOptions(CompanyView):
 
     def get(self, request: CompanyRequest) -> Response:
         NoQuery.read(request)
-        # Also the types that are no longer offered: their tickets are still in the list.
+        # Include retired types, as the list still has their tickets.
         return Response(filter_options(TicketType.objects.only("name")))
 
 

@@ -1,1 +1,1 @@
-"""Who works on a ticket: automatic, taken by an agent, or assigned by a lead."""
+"""Assignment of tickets: automatic, taken by an agent, or by a lead."""

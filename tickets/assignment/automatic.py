@@ -1,4 +1,4 @@
-"""Who gets a ticket: the least busy of those who may take it (decision T18)."""
+"""Automatic assignment of tickets to the least busy agent (decision T18)."""
 
 import logging
 from collections.abc import Sequence
@@ -27,62 +27,62 @@ MOST_AT_ONCE = 500
 
 
 class LeastBusy(NamedTuple):
-    """Who gets the ticket, or why nobody does, and the loads behind it, for history."""
+    """Agent who gets a ticket, or why nobody does, and the loads compared, for history."""
 
-    found: AgentLoad | NotAssigned
+    choice: AgentLoad | NotAssigned
     loads: dict[str, list[int]]
 
 
 def assign(ticket: Ticket, *, say_failure: bool = True, excluding: int | None = None) -> bool:
     """Assign a new or waiting ticket to the least busy agent; returns whether there was one.
 
-    `excluding` is the id of an agent who does not get it. The last step of its caller's
-    transaction, as it makes all other assignments wait. Agents who cannot be locked in time
-    leave the ticket to the sweep: that never fails the caller. Raises OperationalError where the
-    database is away.
+    `excluding` is the id of an agent to pass over. Call it last in a transaction, as all other
+    assignments wait until it ends. If the agents cannot be locked in time, the ticket is left to
+    `assign_waiting` instead of failing the caller. Raises OperationalError if the connection to
+    the database is lost.
     """
-    found, loads = give_to_least_busy(ticket, excluding)
-    if isinstance(found, AgentLoad):
-        facts = {"agent": [None, found.name], "rule": Rule.LEAST_BUSY.value, "loads": loads}
+    choice, loads = give_to_least_busy(ticket, excluding)
+    if isinstance(choice, AgentLoad):
+        facts = {"agent": [None, choice.name], "rule": Rule.LEAST_BUSY.value, "loads": loads}
         record_history(ticket, SYSTEM, Kind.ASSIGNED, data=facts)
         return True
     if say_failure:
-        facts = {"why": found.value, "loads": loads}
+        facts = {"why": choice.value, "loads": loads}
         record_history(ticket, SYSTEM, Kind.UNASSIGNED, data=facts)
     return False
 
 
 def give_to_least_busy(ticket: Ticket, excluding: int | None) -> LeastBusy:
-    """As `assign`, and the caller writes the history: returns who has the ticket now, if anybody.
+    """Assign a ticket like `assign`, but without its history, which the caller writes.
 
-    Where nobody is found it stays with whoever has it.
+    If there is no agent for it, the ticket stays where it is.
     """
     try:
         with transaction.atomic():
-            chosen = choose(ticket.type_id, excluding)
-            if isinstance(chosen.found, AgentLoad):
-                assign_to(ticket, chosen.found)
-        count_try(chosen.found)
-        return chosen
+            result = choose(ticket.type_id, excluding)
+            if isinstance(result.choice, AgentLoad):
+                assign_to(ticket, result.choice)
+        count_attempt(result.choice)
+        return result
     except OperationalError as error:
         if connection.needs_rollback:
-            # The connection is lost, and all that its transaction has done.
+            # The connection is lost, and with it the caller's transaction.
             raise
-        count_try(NotAssigned.LOCK_TIMEOUT)
+        count_attempt(NotAssigned.LOCK_TIMEOUT)
         text = "ticket %s stays where it is: %s"
         logger.warning(text, ticket.pk, error, extra={"ticket_id": ticket.pk})
         return LeastBusy(NotAssigned.LOCK_TIMEOUT, {})
 
 
-def count_try(found: AgentLoad | NotAssigned) -> None:
-    outcome = found.value if isinstance(found, NotAssigned) else "assigned"
+def count_attempt(choice: AgentLoad | NotAssigned) -> None:
+    outcome = choice.value if isinstance(choice, NotAssigned) else "assigned"
     counting.count(catalogue.ASSIGNMENTS, outcome)
 
 
 def choose(type_id: int, excluding: int | None = None) -> LeastBusy:
-    """Lock all who may take the type, then ask for loads. READ COMMITTED only."""
+    """Lock all agents who take the type, then compare their loads. Requires READ COMMITTED."""
     pool = lock_agents(type_id)
-    # A new statement: it sees what those who held the locks before have committed.
+    # A separate statement, so that it sees what previous lock holders have committed.
     candidates = [AgentLoad(*row) for row in LOADS.ask(pool=pool, excluding=excluding or 0)]
     loads = loads_for_history(candidates)
     if not candidates:
@@ -95,8 +95,8 @@ def lock_agents(type_id: int) -> list[int]:
 
 
 def candidates_query(type_id: Slot, timeout: Slot) -> QuerySet[Agent, tuple[Any, ...]]:
-    # All of them, in one order: who waits for one agent only would then count too early, and
-    # two who lock in different orders would wait for each other.
+    # Lock all agents in one order. A transaction that waited for one agent only could read loads
+    # before another commits; different orders could deadlock.
     agents = Agent.objects.taking(type_id).alias(timeout=timeout).filter(timeout__isnull=False)
     locked = agents.order_by("pk").select_for_update(of=("self",), no_key=True)
     return locked.values_list("pk")
@@ -107,7 +107,7 @@ def loads_query(pool: Slot, excluding: Slot) -> QuerySet[Agent, tuple[Any, ...]]
 
 
 def agent_load_fields(agents: AgentQuerySet) -> QuerySet[Agent, tuple[Any, ...]]:
-    """The fields of an AgentLoad for each."""
+    """Select the fields of an AgentLoad for each agent."""
     return agents.annotate(load=ticket_load()).values_list(
         "pk", "user__username", "load", "capacity", "last_assigned_at"
     )
@@ -116,13 +116,13 @@ def agent_load_fields(agents: AgentQuerySet) -> QuerySet[Agent, tuple[Any, ...]]
 POOL = CompiledQuery(
     candidates_query,
     type_id="{}::integer",
-    # Set before the first row is looked at; it ends with the transaction, as the locks do.
+    # Takes effect before the first row is locked, and ends with the transaction.
     timeout="(SELECT set_config('lock_timeout', {}, true))",
 )
 LOADS = CompiledQuery(loads_query, pool="SELECT unnest({}::bigint[])", excluding="{}::bigint")
 
 
-# Not now(), which stands still in a transaction: this one may have waited for the locks.
+# clock_timestamp() instead of now(): the transaction may have waited for the locks.
 GIVE = """
 WITH given AS (UPDATE tickets_ticket SET agent_id = %(agent)s WHERE id = %(ticket)s)
 UPDATE tickets_agent SET last_assigned_at = clock_timestamp() WHERE id = %(agent)s
@@ -136,15 +136,15 @@ def assign_to(ticket: Ticket, to: AgentLoad) -> None:
 
 
 def has_waiting() -> bool:
-    """Return whether a ticket waits for an agent, or for the other one of one who left."""
+    """Return whether a ticket waits for an agent, or its agent has left."""
     return Ticket.objects.waiting().unawaited().exists() or left_behind().exists()
 
 
 def assign_waiting() -> int:
-    """Find agents for the tickets that wait for one, most urgent first; returns for how many.
+    """Assign waiting tickets, the most urgent first; returns the number assigned.
 
-    One transaction each, so that nobody waits long; several sweeps may run at a time. A ticket
-    that fails is passed over until the next run.
+    Uses a transaction per ticket to keep locks short, and may run concurrently. A ticket that
+    fails is skipped until the next run.
     """
     rows = FailingRows("assign_waiting")
     assigned = take_back(rows)
@@ -157,11 +157,11 @@ def assign_waiting() -> int:
             ticket = waiting.urgent_first().select_for_update(skip_locked=True, no_key=True).first()
             if ticket is None:
                 return assigned
-            found: list[bool] = []
-            rows.do("ticket", [ticket.pk], partial(assign_apart, ticket, found))
-            if not found:
+            results: list[bool] = []
+            rows.do("ticket", [ticket.pk], partial(assign_apart, ticket, results))
+            if not results:
                 failed.add(ticket.pk)
-            elif found[0]:
+            elif results[0]:
                 assigned += 1
             else:
                 hopeless.add(ticket.type_id)
@@ -169,10 +169,9 @@ def assign_waiting() -> int:
 
 
 def take_back(rows: FailingRows) -> int:
-    """Take from agents who were switched off what needs an agent, and assign it to others.
+    """Reassign tickets of deactivated agents; returns the number assigned, the others wait.
 
-    What waits for its company stays until that answers (decision N27). Returns how many were
-    assigned; the others wait for somebody.
+    A ticket that waits for its company stays until the company answers (decision N27).
     """
     assigned = 0
 
@@ -187,18 +186,18 @@ def take_back(rows: FailingRows) -> int:
 
 def take_one_back(ticket_id: int) -> bool:
     ticket = Ticket.objects.hold(ticket_id)
-    had = ticket.agent
-    if had is None or had.user.is_active:
+    former = ticket.agent
+    if former is None or former.user.is_active:
         return False
     if not Ticket.objects.needing_agent().filter(pk=ticket_id).exists():
         return False
     ticket.agent = None
     ticket.version += 1
     ticket.save(update_fields=["agent", "version"])
-    facts = {"agent": [str(had), None], "rule": Rule.LEAST_BUSY.value}
+    facts = {"agent": [str(former), None], "rule": Rule.LEAST_BUSY.value}
     record_history(ticket, SYSTEM, Kind.REASSIGNED, data=facts)
     return assign(ticket)
 
 
-def assign_apart(ticket: Ticket, found: list[bool], _: object) -> None:
-    found.append(assign(ticket, say_failure=False))
+def assign_apart(ticket: Ticket, results: list[bool], _: object) -> None:
+    results.append(assign(ticket, say_failure=False))

@@ -1,4 +1,4 @@
-"""An agent passes a ticket on to a colleague."""
+"""Handing over of tickets to colleagues."""
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -21,7 +21,7 @@ from tickets.statuses import TERMINAL
 
 
 class NeedsConfirmation(Exception):
-    """The colleague may not get round to it; `concerns` are the reasons, each a sentence."""
+    """The ticket may have to wait with the colleague; `concerns` are the reasons as sentences."""
 
     def __init__(self, concerns: list[str]) -> None:
         super().__init__(" ".join(concerns))
@@ -38,11 +38,11 @@ def hand_over(
     seen: Seen | None = None,
     confirmed: bool = False,
 ) -> Ticket:
-    """Pass an open ticket to a colleague, with a note if there is something to say.
+    """Pass an open ticket to a colleague, with an optional note.
 
-    `seen` is what the agent's page had shown. An agent passes on what is theirs or nobody's, a
-    lead any ticket. Raises Ticket.DoesNotExist,
-    NotAllowed, StaleTicket, NotGiven, and NeedsConfirmation unless it is `confirmed`.
+    `seen` is the state that the agent's page had shown. Agents may pass on their own and
+    unassigned tickets, leads any ticket. Raises Ticket.DoesNotExist, NotAllowed, StaleTicket,
+    NotGiven, and NeedsConfirmation unless `confirmed`.
     """
     actor = actor_for(user)
     ticket = Ticket.objects.hold(ticket_id)
@@ -68,7 +68,7 @@ def hand_over(
 
 
 def may_hand_over(ticket: Ticket, user: User) -> bool:
-    """Whether this person may pass the ticket on: it is theirs or nobody's, or they are a lead."""
+    """Return whether a user may pass on a ticket: own, unassigned, or any if they are a lead."""
     mine = ticket.agent is None or ticket.agent.user_id == user.pk
     return mine or user.has_perm("tickets.assign_ticket")
 
@@ -82,7 +82,7 @@ def require_holder(ticket: Ticket, user: User) -> None:
 
 
 def check_receiver(ticket: Ticket, to: Agent, user: User) -> None:
-    """Raises NotGiven."""
+    """Raise NotGiven if the agent cannot get the ticket."""
     if ticket.status in TERMINAL:
         raise NotGiven(
             gettext("The ticket is %(status)s. There is nothing left to hand over.")
@@ -99,27 +99,28 @@ def check_receiver(ticket: Ticket, to: Agent, user: User) -> None:
 
 
 def concerns_about(to: Agent, ticket: Ticket) -> list[str]:
-    """Why the ticket may have to wait with this agent, each as a sentence."""
-    now, known = timezone.now(), {"agent": str(to)}
+    """Return sentences on why the ticket may have to wait with this agent."""
+    now = timezone.now()
+    name = {"agent": str(to)}
     same = Agent.objects.filter(pk=to.pk)
-    carries = AgentLoad(*automatic.agent_load_fields(same).get())
+    current = AgentLoad(*automatic.agent_load_fields(same).get())
     concerns = []
     leave = Absence.objects.filter(agent=to, starts_at__lte=now, ends_at__gt=now).first()
     if leave is not None:
         until = minute_text(leave.ends_at, active_zone())
         concerns.append(
-            gettext("%(agent)s is on leave until %(until)s.") % {**known, "until": until}
+            gettext("%(agent)s is on leave until %(until)s.") % {**name, "until": until}
         )
     elif not same.at_work().exists():
-        concerns.append(gettext("%(agent)s is away.") % known)
-    if carries.load >= carries.capacity:
-        facts = {**known, "load": carries.load, "capacity": carries.capacity}
+        concerns.append(gettext("%(agent)s is away.") % name)
+    if current.load >= current.capacity:
+        facts = {**name, "load": current.load, "capacity": current.capacity}
         concerns.append(
             gettext("%(agent)s is at capacity, with %(load)d of %(capacity)d tickets.") % facts
         )
     skills = {one.pk for one in to.skills.all()}
     if skills and ticket.type_id not in skills:
-        facts = {**known, "type": str(ticket.type)}
+        facts = {**name, "type": str(ticket.type)}
         concerns.append(
             gettext("%(agent)s does not usually take tickets of type %(type)s.") % facts
         )

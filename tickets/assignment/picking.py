@@ -1,16 +1,16 @@
-"""Whose turn it is: the least busy for their capacity (decision T18). No database here."""
+"""Choice of the least busy agent for their capacity (decision T18). No database access."""
 
 from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-# History keeps the loads of so many, the lightest: two hundred would outweigh the ticket.
+# Number of loads that history stores, the lightest; those of 200 agents would outweigh the ticket.
 MOST_LOADS_KEPT = 20
 
 
 class AgentLoad(NamedTuple):
-    """An agent who could get a ticket, and how much they have."""
+    """Candidate for a ticket, with their load and capacity."""
 
     agent_id: int
     name: str
@@ -20,34 +20,34 @@ class AgentLoad(NamedTuple):
 
 
 def pick(candidates: list[AgentLoad]) -> AgentLoad | None:
-    """The least busy for their capacity; among equals who has waited longest, then by id."""
+    """Return the least busy for their capacity; ties go to the longest wait, then the lowest id."""
     return min((one for one in candidates if one.load < one.capacity), default=None, key=turn)
 
 
 def turn(one: AgentLoad) -> tuple[Any, ...]:
-    """The smallest is the next to get a ticket."""
+    """Return the sort key of an agent; the smallest gets the next ticket."""
     share = one.load / one.capacity if one.capacity else 1.0
     return share, one.last_assigned_at is not None, one.last_assigned_at, one.agent_id
 
 
 def loads_for_history(candidates: list[AgentLoad]) -> dict[str, list[int]]:
-    """Load and capacity by name, of the MOST_LOADS_KEPT whose turn comes first."""
+    """Return load and capacity by name of the first MOST_LOADS_KEPT candidates."""
     first = sorted(candidates, key=turn)[:MOST_LOADS_KEPT]
     return {one.name: [one.load, one.capacity] for one in first}
 
 
 class Standing(StrEnum):
-    """How an agent stood when a ticket was assigned."""
+    """Result of an agent in the assignment of a ticket."""
 
     CHOSEN = "chosen"
     AT_CAPACITY = "at_capacity"
-    # As busy as the one who was chosen, who had waited longer.
+    # Same load as the chosen agent, who had waited longer.
     ASSIGNED_LATER = "assigned_later"
     BUSIER = "busier"
 
 
 class Explained(NamedTuple):
-    """An agent as assignment saw them, and why they got the ticket, or did not."""
+    """Load of an agent at assignment, and why they did or did not get the ticket."""
 
     agent: str
     load: int
@@ -56,10 +56,9 @@ class Explained(NamedTuple):
 
 
 def explain(data: Mapping[str, Any]) -> list[Explained]:
-    """The loads behind an assignment, from the facts of its history entry; the lightest first.
+    """Return the loads compared in an assignment from its history entry, the lightest first.
 
-    Nothing for an entry that speaks of something else. Why the chosen one was chosen is the
-    entry's `rule`.
+    Empty for entries of other kinds. The entry's `rule` says why the agent was chosen.
     """
     loads = data.get("loads") or {}
     chosen = (data.get("agent") or [None, None])[1]

@@ -1,4 +1,4 @@
-"""Agents take tickets by themselves: the most urgent that nobody has, or one of their choice."""
+"""Taking of unassigned tickets by agents: the most urgent, or one of their choice."""
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -21,7 +21,7 @@ from tickets.statuses import TERMINAL
 
 
 def agent_of(user: User) -> Agent:
-    """Raises NotAllowed for those who work tickets and never get any."""
+    """Return the user's agent. Raises NotAllowed for users who work on tickets but get none."""
     agent = Agent.objects.filter(user=user).select_related("user").first()
     if agent is None:
         text = gettext("%(name)s is not an agent and cannot be assigned tickets.")
@@ -31,10 +31,10 @@ def agent_of(user: User) -> Agent:
 
 @transaction.atomic
 def take_next(user: User) -> Ticket | None:
-    """Give the agent the most urgent ticket that nobody has; None where there is none for them.
+    """Assign the most urgent unassigned ticket to the agent; None if there is none for them.
 
-    Two who ask at once get two tickets: one that is being taken is passed over. Whoever asks may
-    go beyond their capacity. Raises NotAllowed and NotGiven.
+    Concurrent calls get different tickets, as locked ones are skipped. Capacity does not limit the
+    agent. Raises NotAllowed and NotGiven.
     """
     actor, agent = actor_for(user), agent_of(user)
     waiting = Ticket.objects.waiting().unawaited()
@@ -48,7 +48,7 @@ def take_next(user: User) -> Ticket | None:
 
 @transaction.atomic
 def take_ticket(ticket_id: int, user: User, *, seen: Seen | None = None) -> Ticket:
-    """Give the agent this ticket, if nobody has it; `seen` is what their page had shown.
+    """Assign an unassigned ticket to the agent; `seen` is the state that their page had shown.
 
     Raises Ticket.DoesNotExist, NotAllowed, StaleTicket and NotGiven.
     """
@@ -65,10 +65,10 @@ def take_ticket(ticket_id: int, user: User, *, seen: Seen | None = None) -> Tick
 
 @transaction.atomic
 def take_by_reply(ticket_id: int, user: User) -> None:
-    """Give the ticket to the agent who has replied to it, if it is open and nobody has it.
+    """Assign an open, unassigned ticket to the agent who has replied to it.
 
-    Their capacity does not matter: they are at work on it. Who is no agent gets nothing. Raises
-    Ticket.DoesNotExist and NotGiven.
+    Capacity is ignored, as they already work on it. Does nothing for users who are not agents.
+    Raises Ticket.DoesNotExist and NotGiven.
     """
     actor = actor_for(user)
     ticket = Ticket.objects.hold(ticket_id)
@@ -90,13 +90,13 @@ def assign_taken(ticket: Ticket, agent: Agent, actor: Actor, rule: Rule) -> None
 
 
 def next_of(agent: Agent, after: Ticket | None = None) -> Ticket | None:
-    """The agent's next running ticket by urgency: the one after this, round to the first.
+    """Return the agent's running ticket next in urgency to `after`, wrapping around to the first.
 
-    Those that an answer waits for are passed over.
+    Tickets with a pending answer are skipped.
     """
     awaited = set(PendingAnswer.objects.waiting().values_list("ticket", flat=True))
     awake = Ticket.objects.running().filter(~asleep_of(agent.pk), agent=agent)
-    mine = list(awake.urgent_first()[:500])
-    place = next((n for n, one in enumerate(mine, start=1) if one == after), 0)
-    rest = [*mine[place:], *mine[:place]]
+    tickets = list(awake.urgent_first()[:500])
+    start = next((n for n, one in enumerate(tickets, start=1) if one == after), 0)
+    rest = [*tickets[start:], *tickets[:start]]
     return next((one for one in rest if one != after and one.pk not in awaited), None)

@@ -1,1 +1,1 @@
-"""What is done by itself after a wait: reminders, closing what stays silent, escalation."""
+"""Automations: reminders, closing of silent tickets, escalation."""

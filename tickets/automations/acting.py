@@ -1,7 +1,7 @@
-"""What an automation does to one ticket: the same writes as an agent's, by its own name.
+"""Actions of an automation on one ticket: the same writes as an agent's, under its own name.
 
-The ticket is held and looked at again: a company that answered a second ago is left alone. What
-somebody else holds has its turn in the next run.
+The ticket is locked and checked again, as its company may just have answered. A ticket that is
+already locked is left to the next run.
 """
 
 from datetime import datetime
@@ -27,13 +27,13 @@ NO_ANSWER = "no_answer"
 
 @telling
 def act(automation_id: int, ticket_id: int) -> bool:
-    """Do what is due on a ticket, if it still is and the automation is still on."""
+    """Do what is due on a ticket; returns False if it no longer is, or the automation is off."""
     one = Automation.objects.filter(pk=automation_id, active=True).first()
-    held = Ticket.objects.filter(pk=ticket_id)
-    if one is None or not held.select_for_update(skip_locked=True, no_key=True).exists():
+    row = Ticket.objects.filter(pk=ticket_id)
+    if one is None or not row.select_for_update(skip_locked=True, no_key=True).exists():
         return False
     now = timezone.now()
-    # A statement of its own, after the lock: it sees what its last holder committed.
+    # A separate statement after the lock, so that it sees what the last holder committed.
     ticket = due(one, now).select_related("company", "type").filter(pk=ticket_id).first()
     if ticket is None:
         return False
@@ -65,7 +65,7 @@ def say(ticket: Ticket, actor: Actor, text: str) -> None:
 
 
 def close(ticket: Ticket, one: Automation, actor: Actor) -> None:
-    """Decline it; the company may appeal (decision N14)."""
+    """Decline the ticket; the company may appeal (decision N14)."""
     reason = texts.text_for(one, ticket.company)
     change_status(
         ticket,
@@ -80,17 +80,17 @@ def close(ticket: Ticket, one: Automation, actor: Actor) -> None:
 
 
 def escalate(ticket: Ticket, one: Automation, actor: Actor) -> None:
-    """Tell leads, and pass the ticket on where its agent is not at work and somebody is."""
-    due_at, had = ticket.due_at, ticket.agent
+    """Notify leads, and if its agent is away, reassign the ticket to somebody at work."""
+    due_at, former = ticket.due_at, ticket.agent
     ticket.escalated_due_at = due_at
     ticket.save(update_fields=["escalated_due_at"])
-    told = Agent.objects.filter(user__in=leads()).values_list("pk", flat=True)
-    notify(ticket, list(told), Notification.Kind.ESCALATED, by=actor)
+    recipients = Agent.objects.filter(user__in=leads()).values_list("pk", flat=True)
+    notify(ticket, list(recipients), Notification.Kind.ESCALATED, by=actor)
     record_history(ticket, actor, Kind.ESCALATED, data={"due": due_at and due_at.isoformat()})
     at_work = Agent.objects.at_work().filter(pk=ticket.agent_id or 0).exists()
     if not one.reassigns or at_work:
         return
-    found, loads = automatic.give_to_least_busy(ticket, ticket.agent_id)
-    if isinstance(found, AgentLoad):
-        facts = {"agent": [had and str(had), found.name], "rule": Rule.LEAST_BUSY.value}
+    choice, loads = automatic.give_to_least_busy(ticket, ticket.agent_id)
+    if isinstance(choice, AgentLoad):
+        facts = {"agent": [former and str(former), choice.name], "rule": Rule.LEAST_BUSY.value}
         record_history(ticket, actor, Kind.REASSIGNED, data={**facts, "loads": loads})

@@ -1,8 +1,8 @@
-"""Which tickets an automation would touch now. The page, the command and the job ask the same.
+"""Tickets that are due for an automation, as shown on its page and by its command and job.
 
-A ticket is silent since the last that anybody said or did on it, be it a note. It was answered
-where its company did anything since an agent last wrote to it: then it is our turn, and no
-automation's.
+A ticket is silent since anybody last wrote or did something on it, even a note. It is answered if
+its company has done anything since an agent last wrote to it: then an agent has to act, and
+automations leave it alone.
 """
 
 from datetime import datetime
@@ -18,12 +18,12 @@ from tickets.models.automations import PREFIX
 from tickets.models.tickets import TicketQuerySet
 from tickets.statuses import By, Status
 
-# Of more the page says "more than".
+# The page shows "more than" for larger numbers.
 MOST_COUNTED = 1_000
 
 
 def candidates(one: Automation, now: datetime) -> TicketQuerySet:
-    """A short way to all that may be due, in the order of an index; `order_of` says which."""
+    """Return a superset of the due tickets that an index selects in the order of `order_of`."""
     if one.kind == Automation.Kind.ESCALATE:
         until = in_hours(one.type_id, now, one.hours_before)
         soon = Ticket.objects.running().filter(due_at__gt=now, due_at__lte=until)
@@ -42,10 +42,10 @@ def order_of(one: Automation) -> str:
 
 
 def due(one: Automation, now: datetime) -> TicketQuerySet:
-    """What the automation would touch now, whether it is on or not.
+    """Return the tickets that the automation would touch now, whether it is on or not.
 
-    Tickets that wait for their company have `reminded`, how often that was reminded, and `last`,
-    whether it was for the last time.
+    Tickets that wait for their company are annotated with `reminded`, the number of reminders, and
+    `last`, whether the last reminder was sent.
     """
     if one.kind == Automation.Kind.ESCALATE:
         return candidates(one, now)
@@ -57,7 +57,7 @@ def due(one: Automation, now: datetime) -> TicketQuerySet:
         kind=Automation.Kind.REMIND, type=one.type_id, active=True
     ).first()
     if reminders is not None:
-        # Its reminders come first, and the last one after them.
+        # The last reminder follows all others.
         first &= Q(reminded__gte=reminders.times)
     return tickets.filter(first | (Q(last=True) & silent_for(one, now, one.last_days)))
 
@@ -68,23 +68,23 @@ def silent_for(one: Automation, now: datetime, days: int) -> Q:
 
 
 def with_silence(tickets: TicketQuerySet) -> TicketQuerySet:
-    """Those whose company has not answered, with what was said to it by itself.
+    """Filter tickets whose company has not answered, and annotate them with their reminders.
 
-    An inactive company cannot answer (decision N27). What no agent ever wrote to is left alone.
-    Each fact is asked of one ticket, by an index: as a join PostgreSQL might read all of history.
+    Excludes inactive companies, which cannot answer (N27), and tickets that no agent has written
+    to. Subqueries read each ticket by index; for a join PostgreSQL might scan all of history.
     """
-    mine = {"ticket": OuterRef("pk")}
-    comments = Comment.objects.filter(**mine).order_by("-pk")
-    entries = HistoryEntry.objects.filter(**mine).order_by("-pk")
-    asked = comments.filter(by=By.AGENT, public=True).exclude(actor__startswith=PREFIX)
+    same_ticket = {"ticket": OuterRef("pk")}
+    comments = Comment.objects.filter(**same_ticket).order_by("-pk")
+    entries = HistoryEntry.objects.filter(**same_ticket).order_by("-pk")
+    questions = comments.filter(by=By.AGENT, public=True).exclude(actor__startswith=PREFIX)
     reminders = entries.filter(kind=Kind.REMINDED)
     since = reminders.filter(created_at__gt=OuterRef("asked_at")).order_by()
     number: Any = since.values("ticket").annotate(n=Count("*")).values("n")
     return (
         tickets.filter(company__active=True)
         .annotate(
-            asked_id=Subquery(asked.values("pk")[:1]),
-            asked_at=Subquery(asked.values("created_at")[:1]),
+            asked_id=Subquery(questions.values("pk")[:1]),
+            asked_at=Subquery(questions.values("created_at")[:1]),
             noted_at=Subquery(comments.filter(public=False).values("created_at")[:1]),
             answered_id=Subquery(comments.filter(by=By.COMPANY).values("pk")[:1]),
             acted_at=Subquery(entries.filter(by=By.COMPANY).values("created_at")[:1]),
@@ -103,5 +103,5 @@ def with_silence(tickets: TicketQuerySet) -> TicketQuerySet:
 
 
 def count_due(one: Automation, now: datetime) -> int:
-    """At most MOST_COUNTED and one."""
+    """Count the due tickets, up to MOST_COUNTED + 1."""
     return due(one, now).order_by()[: MOST_COUNTED + 1].count()

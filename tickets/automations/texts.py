@@ -1,4 +1,4 @@
-"""What companies read of automations: the leads' words, else ours, in the company's language."""
+"""Texts of automations in the company's language: those of the leads, else the defaults."""
 
 from datetime import datetime
 
@@ -26,7 +26,7 @@ DECLINED = gettext_noop(
 def usual_text(one: Automation, language: str, *, last: bool = False) -> str:
     """Return the text for a language in which the lead wrote none.
 
-    It is ours, or English if the catalogue has none: the lead's, else ours.
+    Ours in that language; if the catalogue lacks it, the lead's English text, else ours.
     """
     ours = LAST_REMINDER if last else REMINDER
     if one.kind == Automation.Kind.CLOSE and not last:
@@ -40,14 +40,14 @@ def own_texts(one: Automation, *, last: bool) -> dict[str, str]:
 
 
 def text_for(one: Automation, company: Company, *, last: bool = False) -> str:
-    """Return the text in the language in which the company is written to."""
+    """Return the text in the company's language."""
     language = company.written_language
     own = own_texts(one, last=last).get(language, "")
     return own or usual_text(one, language, last=last)
 
 
 def last_reminder(one: Automation, company: Company, now: datetime) -> str:
-    """The last reminder, and by when the ticket is declined: a lead cannot forget to say that."""
+    """Return the last reminder, always with the time at which the ticket will be declined."""
     last = after_days(one.type_id, now, one.last_days)
     with translation.override(company.written_language):
         until = gettext("Without an answer by %(day)s, this ticket is declined.")

@@ -1,6 +1,6 @@
-"""Working days and hours, as automations wait for them. They only read the calendars.
+"""Waits of automations in working days and hours of the calendars.
 
-A working day is a day of the calendar on which anybody works, from midnight to midnight: three of
+A working day is a day with business hours in the calendar, from midnight to midnight: three of
 them after Thursday noon is Tuesday noon.
 """
 
@@ -15,17 +15,17 @@ from tickets.sla.calendars import (
     business_time_between,
 )
 
-# Where no target says by which calendar the tickets of a type are worked.
+# Default calendar for types without an SLA target.
 USUAL = BusinessHours("UTC", tuple(Hours(weekday, time(9), time(18)) for weekday in range(5)))
-# Of how the beginning of a wait is found.
+# Precision of `days_ago`.
 EXACT = timedelta(seconds=1)
 
 
 def calendar_of(type_id: int) -> BusinessHours:
-    """That of the target for companies without a plan of their own, else of any target."""
+    """Return the calendar of the type's target for companies without a plan, else of any plan."""
     rules = policy.current_rules()
-    if found := rules.promise("", type_id):
-        return found.calendar
+    if default := rules.promise("", type_id):
+        return default.calendar
     plans = sorted((plan, kind or 0) for plan, kind in rules.promises)
     fitting = [plan for plan, kind in plans if kind in (type_id, 0)]
     promise = rules.promise(fitting[0], type_id) if fitting else None
@@ -33,22 +33,22 @@ def calendar_of(type_id: int) -> BusinessHours:
 
 
 def whole_days(calendar: BusinessHours) -> BusinessHours:
-    """The same days, each from midnight to midnight."""
+    """Extend each day of the calendar from midnight to midnight."""
     weekdays = sorted({one.weekday for one in calendar.hours})
     hours = tuple(Hours(weekday, time(), time()) for weekday in weekdays)
     return BusinessHours(calendar.time_zone, hours, calendar.holidays)
 
 
 def after_days(type_id: int, start: datetime, days: int) -> datetime:
-    """When so many working days have passed."""
+    """Return the instant at which this many working days have passed."""
     return add_business_time(whole_days(calendar_of(type_id)), start, days * DAY)
 
 
 def days_ago(type_id: int, now: datetime, days: int) -> datetime:
-    """The last instant since which so many working days have passed by now."""
+    """Return the last instant since which this many working days have passed."""
     calendar, wanted = whole_days(calendar_of(type_id)), days * DAY
     span = wanted + 7 * DAY
-    # A calendar with long holidays, or with a day a week.
+    # Extend the search for calendars with long holidays, or with few days a week.
     while business_time_between(calendar, now - span, now) < wanted and span < 3650 * DAY:
         span *= 2
     early, late = now - span, now
@@ -60,5 +60,5 @@ def days_ago(type_id: int, now: datetime, days: int) -> datetime:
 
 
 def in_hours(type_id: int, now: datetime, hours: int) -> datetime:
-    """When so many working hours will have passed."""
+    """Return the instant at which this many working hours have passed."""
     return add_business_time(calendar_of(type_id), now, timedelta(hours=hours))

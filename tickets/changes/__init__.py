@@ -1,1 +1,1 @@
-"""What changes of tickets share: who acts, the write, its entry of history, files, appeals."""
+"""Shared parts of changes to tickets: actors, writes, history, files, appeals, notifications."""

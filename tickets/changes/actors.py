@@ -1,4 +1,4 @@
-"""Who acts on tickets, and whether they may."""
+"""Actors on tickets, and their permissions."""
 
 from dataclasses import dataclass
 
@@ -10,24 +10,24 @@ from tickets.statuses import By
 
 
 class NotAllowed(Exception):
-    """This person does not work on tickets."""
+    """Refusal of an action that the user is not permitted to take."""
 
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who acts; `name` is a token's prefix or a username, for agents' eyes only."""
+    """Author of a change; `name` is a token's prefix or a username, shown to agents only."""
 
     by: By
     name: str = ""
 
 
 SYSTEM = Actor(By.SYSTEM)
-# Who moves tickets in the test environment: their company, which plays the desk.
+# Actor of moves in the test environment, where the company plays the agent.
 SANDBOX = Actor(By.LEAD, "sandbox")
 
 
 def user_named(username: str) -> User:
-    """Raises NotAllowed."""
+    """Return the user of this name. Raises NotAllowed if there is none."""
     user = User.objects.filter(username=username).first()
     if user is None:
         raise NotAllowed(gettext("There is no agent %(name)s.") % {"name": username})
@@ -35,7 +35,7 @@ def user_named(username: str) -> User:
 
 
 def leads() -> QuerySet[User]:
-    """The active users who lead; no superusers, who are there for the installation."""
+    """Return the active leads, without superusers, who only maintain the installation."""
     return User.objects.with_perm(
         "tickets.reopen_ticket",
         include_superusers=False,
@@ -44,9 +44,9 @@ def leads() -> QuerySet[User]:
 
 
 def actor_for(user: User) -> Actor:
-    """The user as history will name them. Raises NotAllowed.
+    """Return the user as an actor who may work on tickets. Raises NotAllowed.
 
-    Asked here as well as by the pages: a page that forgets to ask must not open the door.
+    Services check this as well as the pages, in case a page lacks the check.
     """
     if not user.is_active or not user.has_perm("tickets.change_ticket"):
         text = gettext("%(name)s is not allowed to work on tickets.")

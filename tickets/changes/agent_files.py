@@ -13,12 +13,12 @@ from tickets.history_codes import Kind
 from tickets.models import Ticket
 from tickets.statuses import By
 
-# At a time.
+# Files per reply or note.
 MOST_AT_ONCE = 5
 
 
 def text_with_files(ticket: Ticket, text: str, files: Sequence[NewFile], *, public: bool) -> str:
-    """The text, and below it the names of the files that came with it, in the reader's language."""
+    """Append the names of attached files to a text, in the reader's language."""
     if not files:
         return text
     names = [f"- {one.name}" for one in files]
@@ -32,7 +32,7 @@ def text_with_files(ticket: Ticket, text: str, files: Sequence[NewFile], *, publ
 def attach_agent_files(
     ticket: Ticket, actor: Actor, files: Sequence[NewFile], *, public: bool
 ) -> None:
-    """Add files to a ticket that the caller holds, also to a decided one. Raises FileRefused."""
+    """Add files to a locked ticket, even a decided one. Raises FileRefused."""
     if not files:
         return
     if ticket.files.count() + len(files) > MOST_PER_TICKET:

@@ -1,4 +1,4 @@
-"""Appeals: a company asks once that a lead looks at a decision again (decision N14)."""
+"""Appeals: a company may request once that a lead reviews a decision (decision N14)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -22,7 +22,7 @@ from tickets.statuses import By, Status
 
 
 class AppealRefused(Exception):
-    """The decision cannot be appealed, or not again; `code` says which to programs."""
+    """Refusal of an appeal; `code` is the reason for programs."""
 
     def __init__(self, message: str, *, code: str) -> None:
         super().__init__(message)
@@ -30,11 +30,11 @@ class AppealRefused(Exception):
 
 
 class NoAppeal(Exception):
-    """There is no appeal to decide."""
+    """Error for a ticket without a pending appeal."""
 
 
 class OwnDecision(MoveRefused):
-    """The lead declined the ticket; with nobody else to ask, they say so and decide."""
+    """Refusal of a lead who made the decision; if `alone`, they may confirm and decide."""
 
     def __init__(self, message: str, *, alone: bool) -> None:
         super().__init__(message)
@@ -49,16 +49,16 @@ def appeal_decision(
     text: str,
     documents: Sequence[Mapping[str, Any]] = (),
 ) -> None:
-    """Keep the company's appeal, its words in the conversation and its documents on the ticket.
+    """Store a company's appeal, with its text as a comment and its documents on the ticket.
 
-    The ticket stays Declined until a lead decides. Raises Ticket.DoesNotExist,
-    AppealRefused and TextRefused.
+    The ticket stays Declined until a lead decides. Raises Ticket.DoesNotExist, AppealRefused and
+    TextRefused.
     """
     ticket = company.tickets.hold(ticket_id)
-    # A ticket that came from elsewhere may not know when it was decided.
+    # An imported ticket may lack the time of its decision.
     ticket.decided_at = declined_at = ticket.decided_at or ticket.updated_at
-    refuse_appeal_that_cannot_be(ticket, declined_at)
-    # The text is stored twice, as the appeal's and in the conversation.
+    check_appeal(ticket, declined_at)
+    # The text is stored twice: in the appeal and as a comment.
     count_text(company, text, text, *document_texts(documents))
     add_documents(ticket, actor, documents)
     record_history(ticket, actor, Kind.APPEALED)
@@ -69,20 +69,20 @@ def appeal_decision(
     save_change(ticket, "decided_at")
 
 
-def refuse_appeal_that_cannot_be(ticket: Ticket, declined_at: datetime) -> None:
+def check_appeal(ticket: Ticket, declined_at: datetime) -> None:
     if ticket.status != Status.DECLINED:
         raise AppealRefused(
             gettext("Only a Declined ticket can be appealed. This one is %(status)s.")
             % {"status": status_label(ticket.status)},
             code="not_declined",
         )
-    known = ticket.appeals.filter(declined_at=declined_at).first()
-    if known and known.state == Appeal.State.REFUSED:
+    earlier = ticket.appeals.filter(declined_at=declined_at).first()
+    if earlier and earlier.state == Appeal.State.REFUSED:
         raise AppealRefused(
             gettext("The appeal of this decision was refused. It cannot be repeated."),
             code="appeal_refused",
         )
-    if known:
+    if earlier:
         raise AppealRefused(
             gettext("This decision has already been appealed."), code="already_appealed"
         )
@@ -96,49 +96,49 @@ def refuse_appeal_that_cannot_be(ticket: Ticket, declined_at: datetime) -> None:
 
 
 def appeal_until(declined_at: datetime) -> datetime:
-    """The end of the time in which a decision can be appealed."""
+    """Return the time until which a decision can be appealed."""
     return declined_at + timedelta(days=settings.APPEAL_DAYS)
 
 
 def add_documents(ticket: Ticket, actor: Actor, documents: Sequence[Mapping[str, Any]]) -> None:
-    """Put documents behind those that the ticket has. What is asked for by their names has come."""
-    behind = ticket.documents.count()
+    """Append documents to a ticket, and fulfil the requested documents of the same names."""
+    count = ticket.documents.count()
     Document.objects.bulk_create(
         Document(ticket=ticket, position=position, **document)
-        for position, document in enumerate(documents, start=behind)
+        for position, document in enumerate(documents, start=count)
     )
-    names = {document.get(said) for document in documents for said in ("field_id", "key")}
+    names = {document.get(field) for document in documents for field in ("field_id", "key")}
     for requested in ticket.requested_documents.filter(name__in=names, fulfilled_at=None):
         fulfil(ticket, requested, actor)
 
 
 def latest_appeal(ticket: Ticket, history: Iterable[HistoryEntry]) -> Appeal | None:
-    """Of a ticket and its history. Asked for where there may be one: it is or was Declined."""
+    """Return a ticket's latest appeal, without a query if it was never Declined."""
     if Status.DECLINED in {ticket.status, *(entry.now for entry in history)}:
         return ticket.appeals.order_by("-pk").first()
     return None
 
 
 def pending_appeal(ticket: Ticket) -> Appeal:
-    """The appeal that a lead has to decide. Raises NoAppeal."""
-    found = ticket.appeals.filter(state=Appeal.State.PENDING).first()
-    if found is None:
+    """Return the appeal that a lead has to decide. Raises NoAppeal."""
+    appeal = ticket.appeals.filter(state=Appeal.State.PENDING).first()
+    if appeal is None:
         raise NoAppeal(
             gettext("Ticket %(ticket)s has no appeal to decide.") % {"ticket": ticket.pk}
         )
-    return found
+    return appeal
 
 
 def declined_by(ticket: Ticket, actor: Actor) -> bool:
-    """Whether the decision that stands, or stood last, is this person's own."""
+    """Return whether the actor made the latest decision to decline the ticket."""
     last = ticket.history.moves().filter(now=Status.DECLINED).last()
     return last is not None and last.by in (By.AGENT, By.LEAD) and last.actor == actor.name
 
 
 def refuse_own_decision(ticket: Ticket, actor: Actor, *, alone: bool = False) -> None:
-    """Another lead judges (decision N14). Raises OwnDecision.
+    """Raise OwnDecision for a lead who declined the ticket themselves (decision N14).
 
-    The only lead decides `alone`, having been told that history says so.
+    The only lead may decide if they confirm with `alone`, which history records.
     """
     if actor == SANDBOX or not declined_by(ticket, actor):
         return
@@ -151,23 +151,23 @@ def refuse_own_decision(ticket: Ticket, actor: Actor, *, alone: bool = False) ->
 
 
 def accept_pending(ticket: Ticket, actor: Actor) -> Appeal | None:
-    """Note that a ticket was reopened: that accepts its appeal, if it has one.
+    """Accept the pending appeal of a reopened ticket, and return it; None if it has none.
 
-    Raises OwnDecision where another lead has to.
+    Raises OwnDecision if another lead has to decide.
     """
-    found = ticket.appeals.filter(state=Appeal.State.PENDING).first()
-    if found is not None:
+    appeal = ticket.appeals.filter(state=Appeal.State.PENDING).first()
+    if appeal is not None:
         refuse_own_decision(ticket, actor, alone=True)
-        end_appeal(found, ticket, actor, Appeal.State.ACCEPTED)
-    return found
+        end_appeal(appeal, ticket, actor, Appeal.State.ACCEPTED)
+    return appeal
 
 
 def refuse_pending(ticket: Ticket, actor: Actor, reason: str) -> Appeal:
-    """Refuse the appeal of a held ticket; the company reads the reason. Raises NoAppeal."""
-    found = pending_appeal(ticket)
-    end_appeal(found, ticket, actor, Appeal.State.REFUSED, reason)
+    """Refuse the appeal of a locked ticket; the company reads the reason. Raises NoAppeal."""
+    appeal = pending_appeal(ticket)
+    end_appeal(appeal, ticket, actor, Appeal.State.REFUSED, reason)
     add_comment(ticket, actor, reason)
-    return found
+    return appeal
 
 
 def end_appeal(

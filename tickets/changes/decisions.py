@@ -1,4 +1,4 @@
-"""Why a ticket was decided, and about how much money (decision N19)."""
+"""Reason codes and amounts of decisions (decision N19)."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -23,11 +23,11 @@ from tickets.statuses import ACCEPTING, TERMINAL, By, Status
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What an agent says with a decision beside its reason in words."""
+    """Reason code and amounts of a decision, besides its reason in words."""
 
-    # Of a ReasonCode; none means `other`.
+    # Code of a ReasonCode; empty means `other`.
     code: str = ""
-    # None leaves those that the ticket has.
+    # The default leaves the ticket's amounts unchanged.
     amounts: Amounts | None = None
 
 
@@ -38,7 +38,7 @@ UNSAID = Decision()
 def set_amounts(
     ticket_id: int, amounts: Amounts, *, user: User, seen: Seen | None = None
 ) -> Ticket:
-    """Set what is claimed, offered and paid, also on a decided ticket.
+    """Set the amounts of a ticket, even of a decided one.
 
     Raises Ticket.DoesNotExist, NotAllowed, StaleTicket and MoveRefused.
     """
@@ -52,9 +52,9 @@ def set_amounts(
 
 
 def code_of_decision(ticket: Ticket, actor: Actor, to: Status, decision: Decision) -> str:
-    """Write the amounts of a move and return its reason code, empty where it decides nothing.
+    """Write the amounts of a move, and return its reason code, "" if it is not a decision.
 
-    The caller holds the ticket and moves it. Raises MoveRefused.
+    The caller locks the ticket and moves it. Raises MoveRefused.
     """
     if decision.amounts is not None:
         write_amounts(ticket, actor, decision.amounts)
@@ -69,8 +69,8 @@ def code_of_decision(ticket: Ticket, actor: Actor, to: Status, decision: Decisio
         refuse_over_limit(ticket, actor)
     if not decision.code or decision.code == OTHER:
         return OTHER
-    known = ReasonCode.objects.about([ticket.type_id])
-    fitting = {one.code for one in known if one.decides(to)}
+    codes = ReasonCode.objects.about([ticket.type_id])
+    fitting = {one.code for one in codes if one.decides(to)}
     if decision.code not in fitting:
         raise MoveRefused(
             gettext(
@@ -88,7 +88,7 @@ def code_of_decision(ticket: Ticket, actor: Actor, to: Status, decision: Decisio
 
 
 def write_amounts(ticket: Ticket, actor: Actor, amounts: Amounts) -> None:
-    """Keep the amounts on a ticket that the caller holds, and what changed in history."""
+    """Write the amounts on a locked ticket, and record the changes in history."""
     if all(amount is None for _, amount in amounts):
         amounts = Amounts()
     if (wrong := wrong_amounts(amounts)) is not None:
@@ -101,7 +101,7 @@ def write_amounts(ticket: Ticket, actor: Actor, amounts: Amounts) -> None:
 
 
 def wrong_amount_text(field: str, code: str) -> str:
-    """What is wrong, naming the field."""
+    """Return the error message for a field of the amounts."""
     names = {
         "claimed": gettext("Claimed"),
         "offered": gettext("Offered"),
@@ -118,12 +118,12 @@ def wrong_amount_text(field: str, code: str) -> str:
 
 
 def refuse_over_limit(ticket: Ticket, actor: Actor) -> None:
-    """Raises MoveRefused where only a lead accepts the amount of this ticket."""
+    """Raise MoveRefused if the amount of a ticket exceeds the actor's approval limit."""
     amounts = ticket.amounts
     if actor.by != By.AGENT or not amounts.accepted:
         return
-    limit, known = limit_of(actor.name, amounts.currency)
-    if not known or (limit is not None and amounts.accepted <= limit):
+    limit, is_limited = limit_of(actor.name, amounts.currency)
+    if not is_limited or (limit is not None and amounts.accepted <= limit):
         return
     facts = {
         "amount": money_text(amounts.accepted, amounts.currency),
@@ -140,10 +140,11 @@ def refuse_over_limit(ticket: Ticket, actor: Actor) -> None:
 
 
 def limit_of(username: str, currency: str) -> tuple[Decimal | None, bool]:
-    """The agent's limit in the currency, their own before that of all; and whether any limit
-    holds for them at all. With limits in other currencies only, they accept nothing in this one.
+    """Return an agent's limit in a currency, and whether they have any limit.
+
+    Their own precedes the general one. Limits in other currencies only allow nothing in this one.
     """
     limits = list(ApprovalLimit.objects.filter(Q(agent=None) | Q(agent__user__username=username)))
     own = [one for one in limits if one.agent_id is not None]
-    found = next((one for one in [*own, *limits] if one.currency == currency), None)
-    return None if found is None else found.amount, bool(limits)
+    limit = next((one for one in [*own, *limits] if one.currency == currency), None)
+    return None if limit is None else limit.amount, bool(limits)

@@ -1,4 +1,4 @@
-"""What agents ask a company for, and when it has come (decision N9)."""
+"""Documents that agents request from a company, and their fulfilment (decision N9)."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -17,26 +17,26 @@ MOST_DOCUMENTS = 30
 
 
 class NoSuchDocument(LookupError):
-    """Nothing of this name or id was requested on the ticket."""
+    """Error for a document that was not requested on the ticket."""
 
 
 class BadDocumentName(ValueError):
-    """Nobody could send a document of this name, or of so many; the message says why."""
+    """Invalid name of a requested document, or too many of them."""
 
 
 def clean_document_names(names: Iterable[str]) -> list[str]:
-    """The names without spare space, each once, blank ones left out. Raises BadDocumentName."""
-    found = list(dict.fromkeys(" ".join(name.split()) for name in names if not is_blank(name)))
-    if len(found) > MOST_DOCUMENTS or any(len(name) > LONGEST_DOCUMENT_NAME for name in found):
+    """Normalize whitespace, and drop blank and repeated names. Raises BadDocumentName."""
+    clean = list(dict.fromkeys(" ".join(name.split()) for name in names if not is_blank(name)))
+    if len(clean) > MOST_DOCUMENTS or any(len(name) > LONGEST_DOCUMENT_NAME for name in clean):
         text = gettext("At most %(most)d documents of %(longest)d characters each.")
         raise BadDocumentName(text % {"most": MOST_DOCUMENTS, "longest": LONGEST_DOCUMENT_NAME})
-    if any("\x00" in name for name in found):
+    if any("\x00" in name for name in clean):
         raise BadDocumentName(gettext("Null characters are not allowed."))
-    return found
+    return clean
 
 
 def request_documents(ticket: Ticket, names: Sequence[str]) -> None:
-    """Ask for these on a ticket that the caller holds. What is asked for already is not doubled."""
+    """Request documents on a locked ticket, except those with an open request."""
     waiting = set(open_requests(ticket).values_list("name", flat=True)) if names else set()
     now = timezone.now()
     RequestedDocument.objects.bulk_create(
@@ -46,26 +46,27 @@ def request_documents(ticket: Ticket, names: Sequence[str]) -> None:
     )
 
 
-def find_requested(ticket: Ticket, named: int | str) -> RequestedDocument:
-    """The document of this id or exact name; of several the one that has not come yet, else the
-    last. A form sends an id as text: a name that looks like it goes first. Raises NoSuchDocument.
+def find_requested(ticket: Ticket, key: int | str) -> RequestedDocument:
+    """Return the requested document of this id or exact name. Raises NoSuchDocument.
+
+    Of several, the first unfulfilled one, else the last. Ids may be text; names take precedence.
     """
-    found: dict[int | str, RequestedDocument] = {}
+    documents: dict[int | str, RequestedDocument] = {}
     for one in ticket.requested_documents.order_by("pk"):
-        found[one.pk] = one
-        if one.name not in found or found[one.name].fulfilled_at is not None:
-            found[one.name] = one
-    if isinstance(named, str) and named not in found and named.isascii() and named.isdecimal():
-        named = int(named[:19])
-    if named not in found:
-        raise NoSuchDocument(named)
-    return found[named]
+        documents[one.pk] = one
+        if one.name not in documents or documents[one.name].fulfilled_at is not None:
+            documents[one.name] = one
+    if isinstance(key, str) and key not in documents and key.isascii() and key.isdecimal():
+        key = int(key[:19])
+    if key not in documents:
+        raise NoSuchDocument(key)
+    return documents[key]
 
 
 def fulfil(ticket: Ticket, document: RequestedDocument, actor: Actor) -> None:
-    """Note that a document has come, on a ticket that the caller holds.
+    """Mark a document of a locked ticket as fulfilled.
 
-    With the last of them the ticket goes back to an agent by itself, where it waits for them.
+    The last one moves a ticket that waits for documents back to an agent.
     """
     if document.fulfilled_at is not None:
         return
@@ -83,7 +84,7 @@ def open_requests(ticket: Ticket) -> Any:
 
 
 def waits_for_answer(ticket: Ticket) -> bool:
-    """Tell if the ticket is Incomplete, or an agent's question is the last that was written."""
+    """Return whether the ticket is Incomplete, or the last public comment an agent's question."""
     if ticket.status == Status.INCOMPLETE:
         return True
     last = Comment.objects.filter(ticket=ticket.pk, public=True).order_by("-pk").first()

@@ -1,7 +1,7 @@
-"""What this app keeps of a company (companies.erasing).
+"""Erasure of a company's data in this app (companies.erasing).
 
-Ids, times, statuses, types, reason codes, amounts, ratings and who of ours did what stay. Texts,
-names and files go.
+Texts, names and files are removed. Ids, times, statuses, types, reason codes, amounts, ratings and
+the names of our agents stay.
 """
 
 from datetime import UTC, datetime
@@ -15,14 +15,14 @@ from tickets.history_codes import Kind
 from tickets.models import PendingAnswer, UnfinishedFile
 from tickets.stated_fields import STATED_TEXTS
 
-# Files that are to be removed from the storage carry this time, older than any upload.
+# Marks files to be removed from the storage; older than any upload.
 LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 TICKETS = "SELECT id FROM tickets_ticket WHERE company_id = %(company)s"
 UNATTACHED = """
 SELECT id FROM tickets_ticketfile WHERE company_id = %(company)s AND ticket_id IS NULL
 """
-OPEN_DOOR = "SELECT set_config('parceldesk.erasing', %s, true)"
+ALLOW_HISTORY_CHANGES = "SELECT set_config('parceldesk.erasing', %s, true)"
 
 # Facts of history that stay.
 FACTS = sorted({name for kind in Kind for name in kind.row.facts.split()})
@@ -48,7 +48,7 @@ UPDATE tickets_ticketfile AS file SET name = '', description = '', sha256 = '', 
   stored_as = 'erased/' || file.id
 FROM gone WHERE gone.id = file.id
 """
-# Anew, of what is left: the blocks that searches go by.
+# Rewrites the entries without the erased words, as searches need each ticket's block.
 WRITE_SEARCH_ENTRIES = {
     "search entries": "DELETE FROM tickets_searchentry WHERE ticket_id = ANY(%(keys)s)",
     "new search entries": "SELECT tickets_write_search_entries(%(keys)s::bigint[])",
@@ -73,7 +73,7 @@ UPDATE tickets_appeal SET comment = '', reason = '' WHERE ticket_id = ANY(%(keys
     "documents": """
 UPDATE tickets_document SET field_id = '', key = NULL, value = NULL WHERE ticket_id = ANY(%(keys)s)
 """,
-    # Two that are asked for at a time have two names.
+    # The id keeps names unique: a ticket's open requests must have different names.
     "requested documents": """
 UPDATE tickets_requesteddocument SET name = 'erased ' || id WHERE ticket_id = ANY(%(keys)s)
 """,
@@ -88,17 +88,17 @@ BLANK_FILES = {"files": FILES.format("id")}
 
 
 def blank_tickets(keys: list[int]) -> dict[str, int]:
-    """Blank tickets with all that belongs to them, in the caller's transaction."""
-    found = erasing.execute_all(BLANK_TICKETS, keys)
-    found["pending answers"] = PendingAnswer.objects.filter(ticket__in=keys).forget(LONG_AGO)
-    del found["new search entries"]
+    """Blank tickets and their related rows in the caller's transaction; returns the counts."""
+    counts = erasing.execute_all(BLANK_TICKETS, keys)
+    counts["pending answers"] = PendingAnswer.objects.filter(ticket__in=keys).forget(LONG_AGO)
+    del counts["new search entries"]
     with connection.cursor() as cursor:
-        cursor.execute(OPEN_DOOR, ["on"])
+        cursor.execute(ALLOW_HISTORY_CHANGES, ["on"])
         cursor.execute(HISTORY, {"keys": keys, "facts": FACTS})
-        found["history"] = cursor.rowcount
-        # A test, or another service, may go on in the same transaction.
-        cursor.execute(OPEN_DOOR, ["off"])
-    return found
+        counts["history"] = cursor.rowcount
+        # The caller, such as a test, may continue in the same transaction.
+        cursor.execute(ALLOW_HISTORY_CHANGES, ["off"])
+    return counts
 
 
 def blank_unattached(keys: list[int]) -> dict[str, int]:
@@ -106,7 +106,7 @@ def blank_unattached(keys: list[int]) -> dict[str, int]:
 
 
 def remove_erased_files() -> None:
-    """Remove from the storage what no row names any more. What fails is tried by a task too."""
+    """Remove erased files from the storage; the job `remove_orphans` retries failures."""
     waiting: Any = UnfinishedFile.objects.filter(created_at=LONG_AGO).values_list("name", flat=True)
     for name in list(waiting):
         remove_unfinished(name)

@@ -1,4 +1,4 @@
-"""What a company is told of its tickets (companies.exporting)."""
+"""Export of a company's tickets (companies.exporting)."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -15,10 +15,10 @@ walk = erasing.walk_of_ids(TICKETS, 500)
 
 
 def contents(keys: Sequence[Any], internal: bool) -> Iterator[tuple[str, str]]:
-    found: Any = TicketFile.objects.filter(pk__in=keys).order_by("pk")
+    files: Any = TicketFile.objects.filter(pk__in=keys).order_by("pk")
     if not internal:
-        found = found.filter(public=True)
-    for pk, name, stored_as in found.values_list("pk", "name", "stored_as"):
+        files = files.filter(public=True)
+    for pk, name, stored_as in files.values_list("pk", "name", "stored_as"):
         yield archive_name(pk, name), stored_as
 
 

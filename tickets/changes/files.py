@@ -1,4 +1,4 @@
-"""What a company does to the files of its tickets (decision N8)."""
+"""Files that companies send to their tickets (decision N8)."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -22,12 +22,12 @@ from tickets.statuses import TERMINAL
 
 CLOSED = "The ticket is closed to files."
 MOST_PER_TICKET = 50
-# Of a company, waiting to be attached.
+# Unattached files per company.
 MOST_UNATTACHED = 200
 
 
 class NoSuchFile(LookupError):
-    """The company has no such file that can be attached to this ticket."""
+    """Error for a file of the company that cannot be attached to the ticket."""
 
     def __init__(self, file_id: int) -> None:
         super().__init__(file_id)
@@ -36,7 +36,7 @@ class NoSuchFile(LookupError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewFile:
-    """A file that has been examined and lies in the storage."""
+    """Examined file in the storage, without a row of its own."""
 
     name: str
     description: str
@@ -49,25 +49,25 @@ class NewFile:
 
 @contextmanager
 def stored(content: bytes) -> Iterator[str]:
-    """Write a file to the storage, for a row that is made within. Yields its name there.
+    """Write a file to the storage, and yield its name for a row to be inserted in the context.
 
-    Whatever happens, nothing stays behind without a row: what is not removed at once, since this
-    process is killed, has a row of its own by which `orphans` finds it. Holds no transaction.
+    Removes a file that gets no row. If the process is killed, `remove_orphans` finds it by its
+    UnfinishedFile. Holds no transaction.
     """
     name = storage.new_file_name()
     UnfinishedFile.objects.create(name=name, created_at=timezone.now())
     try:
-        written = storage.write_file(name, content)
-        if written != name:
-            UnfinishedFile.objects.filter(name=name).update(name=written)
-            name = written
+        stored_as = storage.write_file(name, content)
+        if stored_as != name:
+            UnfinishedFile.objects.filter(name=name).update(name=stored_as)
+            name = stored_as
         yield name
     finally:
         remove_unfinished(name)
 
 
 def remove_unfinished(name: str) -> bool:
-    """Remove a file from the storage, if it is nobody's; returns whether it was."""
+    """Remove an unfinished file from the storage; returns whether it was unfinished."""
     if not UnfinishedFile.objects.filter(name=name).exists():
         return False
     storage.remove_file(name)
@@ -76,7 +76,7 @@ def remove_unfinished(name: str) -> bool:
 
 
 def refuse_early(company: Company, ticket_id: int | None) -> None:
-    """Before any work: raises what `add_file` would, as far as it shows already."""
+    """Raise the refusals of `add_file` that are known before the file is read."""
     if ticket_id is None:
         refuse_more_unattached(company)
     else:
@@ -100,9 +100,14 @@ def refuse_more_unattached(company: Company) -> None:
 
 @telling
 def add_file(
-    company: Company, ticket_id: int, actor: Actor, new: NewFile, *, requested: int | str | None
+    company: Company,
+    ticket_id: int,
+    actor: Actor,
+    new: NewFile,
+    *,
+    requested: int | str | None,
 ) -> TicketFile:
-    """Add a file to the company's open ticket; `requested` names the document that it is.
+    """Add a file to the company's open ticket; `requested` is the document that it fulfils.
 
     Raises Ticket.DoesNotExist, FileRefused and NoSuchDocument.
     """
@@ -115,7 +120,7 @@ def add_file(
 
 @transaction.atomic
 def keep_unattached(company: Company, new: NewFile) -> TicketFile:
-    """Keep a file that its company attaches to a ticket later. Raises FileRefused."""
+    """Insert a file that its company will attach to a ticket later. Raises FileRefused."""
     Company.objects.select_for_update(no_key=True).get(pk=company.pk)
     refuse_more_unattached(company)
     return keep_file(company, new)
@@ -130,13 +135,13 @@ def attach_files(
     *,
     requested: int | str | None,
 ) -> list[TicketFile]:
-    """Attach files that wait for it to the company's open ticket: all of them, or none.
+    """Attach unattached files to the company's open ticket: all of them, or none.
 
-    Those that the ticket has already stay. Raises Ticket.DoesNotExist, NoSuchFile, FileRefused
-    and NoSuchDocument.
+    Files that the ticket already has are left unchanged. Raises Ticket.DoesNotExist, NoSuchFile,
+    FileRefused and NoSuchDocument.
     """
     ticket = company.tickets.hold(ticket_id)
-    found = {
+    available = {
         file.pk: file
         for file in company.files.select_for_update(no_key=True, of=("self",))
         .filter(pk__in=file_ids, public=True)
@@ -144,16 +149,16 @@ def attach_files(
         if file.ticket_id in (None, ticket.pk)
     }
     for file_id in file_ids:
-        if file_id not in found:
+        if file_id not in available:
             raise NoSuchFile(file_id)
-    new = [file for file in found.values() if file.ticket_id is None]
-    refuse_more(ticket, len(new))
-    attach_held(ticket, actor, new, requested)
-    return [found[file_id] for file_id in dict.fromkeys(file_ids)]
+    unattached = [file for file in available.values() if file.ticket_id is None]
+    refuse_more(ticket, len(unattached))
+    attach_held(ticket, actor, unattached, requested)
+    return [available[file_id] for file_id in dict.fromkeys(file_ids)]
 
 
 def keep_file(company: Company, new: NewFile) -> TicketFile:
-    """Make the row of a file in the storage, which so is unfinished no longer."""
+    """Insert the row of a file in the storage, and delete its UnfinishedFile."""
     claimed, _ = UnfinishedFile.objects.filter(name=new.stored_as).delete()
     if not claimed:
         raise RuntimeError("the file was taken for an orphan")

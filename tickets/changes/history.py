@@ -1,4 +1,4 @@
-"""Who did what to a ticket: every entry of history is written here (decision T17)."""
+"""Entries in the history of tickets; all of them are written here (decision T17)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,11 +24,11 @@ def record_history(
     reason: str = "",
     data: dict[str, Any] | None = None,
 ) -> HistoryEntry:
-    """Write what happened, in the transaction in which it happened; note the news, notify agents.
+    """Record a change of a ticket in its transaction; note news for the company, notify agents.
 
-    `data` has facts that the kind's row names: others would go when its company is erased.
-    `reason` is what a person wrote, and nothing else. `was` is for moves: everything else happens
-    in the ticket's present status.
+    `data` may only have facts that the kind's row names; erasure relies on it. `reason` is a text
+    by a person, and nothing else. `was` is the status before a move; other changes happen in the
+    ticket's present status.
 
     Raises ValueError if `data` has a fact that the row does not name.
     """
@@ -56,6 +56,6 @@ def record_history(
 
 
 def record_request(ticket: Ticket, actor: Actor, requested: Sequence[str]) -> None:
-    """Write that documents were requested while the status stayed as it is."""
+    """Record a request for documents without a move."""
     data = {"requested": list(requested)}
     record_history(ticket, actor, Kind.DOCUMENTS_REQUESTED, data=data)

@@ -1,4 +1,4 @@
-"""What is done about files behind the scenes: small pictures, and whatever nobody has any more."""
+"""Background work on files: thumbnails, and removal of orphans."""
 
 import logging
 from datetime import timedelta
@@ -18,37 +18,37 @@ logger = logging.getLogger(__name__)
 MOST_AT_ONCE = 20
 # Far longer than any upload takes.
 UNFINISHED_FOR = timedelta(hours=1)
-# A file that its company attaches to no ticket is forgotten after so long.
+# Time after which a file is removed if its company attaches it to no ticket.
 UNATTACHED_FOR = timedelta(hours=24)
 
 
 def lacks_thumbnails() -> bool:
-    """Return whether the picture of any file is missing."""
+    """Return whether any file lacks its thumbnail."""
     return TicketFile.objects.filter(thumbnail=None).exists()
 
 
 def make_thumbnails() -> int:
-    """Make the pictures that are missing, the oldest first; returns how many files were done."""
+    """Create missing thumbnails, the oldest first; returns the number of files."""
     rows = FailingRows("make_thumbnails")
     waiting = TicketFile.objects.filter(thumbnail=None).order_by("pk")
-    done = 0
+    count = 0
     for file in rows.first(waiting, MOST_AT_ONCE):
         try:
             name = thumbnail_of(file)
-        except Exception as error:  # each storage has its own
+        except Exception as error:  # each storage has its own exceptions
             rows.note("file", file.pk, error)
             continue
         if not TicketFile.objects.filter(pk=file.pk).update(thumbnail=name) and name:
-            storage.remove_file(name)  # let go meanwhile
+            storage.remove_file(name)  # the file was deleted meanwhile
         rows.forget("file", [file.pk])
-        done += 1
-    return done
+        count += 1
+    return count
 
 
 def thumbnail_of(file: TicketFile) -> str:
-    """Make the picture and write it to the storage; its name there, empty where there is none.
+    """Write a thumbnail to the storage; returns its name, or "" if there can be none.
 
-    No transaction is open meanwhile.
+    Holds no transaction.
     """
     try:
         picture = make_thumbnail(storage.read_file(file.stored_as), file.media_type)
@@ -56,32 +56,33 @@ def thumbnail_of(file: TicketFile) -> str:
         logger.info("no thumbnail of file %s: %s", file.pk, error)
         return ""
     name = f"{file.stored_as}-small"
-    # Of a run that was killed before it could say so.
+    # Remove the thumbnail of an earlier run that was killed before it was recorded.
     storage.remove_file(name)
     return storage.write_file(name, picture)
 
 
 def remove_orphans() -> int:
-    """Remove what nobody has from the storage: of uploads that were killed, or that no ticket
-    got in a day. Returns how many.
+    """Remove orphans from the storage; returns their number.
+
+    They come from killed uploads, or were attached to no ticket within a day.
     """
     let_go_unattached()
     rows = FailingRows("remove_orphans")
     old = UnfinishedFile.objects.filter(created_at__lt=timezone.now() - UNFINISHED_FOR)
-    done = 0
+    count = 0
     for orphan in rows.first(old.order_by("created_at"), MOST_AT_ONCE, key="name"):
         try:
-            done += remove_unfinished(orphan.name)
-        except Exception as error:  # each storage has its own
+            count += remove_unfinished(orphan.name)
+        except Exception as error:  # each storage has its own exceptions
             rows.note("file", orphan.name, error)
             continue
         rows.forget("file", [orphan.name])
-    return done
+    return count
 
 
 @transaction.atomic
 def let_go_unattached() -> None:
-    """Forget files that belong to no ticket; their content is an orphan from now on."""
+    """Delete old rows of unattached files, and mark their contents as orphans."""
     before = timezone.now() - UNATTACHED_FOR
     old = TicketFile.objects.filter(ticket=None, created_at__lt=before).order_by("pk")
     files = list(old.select_for_update(skip_locked=True, of=("self",))[:MOST_AT_ONCE])

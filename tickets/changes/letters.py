@@ -1,7 +1,7 @@
-"""Emails that tell a company what its ticket needs, in its language, as rows (decision N21).
+"""Emails to a company about what its ticket needs, in its language (decision N21).
 
-A move to a status that waits for the company's answer, and a decision on an appeal, write one in
-their transaction. What others wrote is quoted; what to do stands below it.
+They are rows of the outbox, written in the transaction of a move that needs the company's answer
+or of a decision on an appeal. They quote what others wrote, followed by what to do.
 """
 
 import textwrap
@@ -20,7 +20,7 @@ from tickets.statuses import Status
 
 WIDTH = 76
 LONGEST_QUOTE = 4_000
-# Control characters, and those that end a line.
+# Unicode categories of control characters and of separators of lines and paragraphs.
 BREAKS = ("Cc", "Zl", "Zp")
 CURL = """\
     curl -X {method} "$BASE{path}" \\
@@ -34,40 +34,37 @@ FILE_CURL = """\
 
 
 def tell_move(ticket: Ticket, reason: str) -> None:
-    """Write the email about a move that has just been made, where it asks for an answer.
-
-    `reason` is what the company was told with it.
-    """
+    """Write the email about a move that requests an answer; `reason` is its public text."""
     letter = {Status.INCOMPLETE: incomplete_letter, Status.DECLINED: declined_letter}
-    if (make := letter.get(Status(ticket.status))) and is_written_to(ticket):
+    if (make := letter.get(Status(ticket.status))) and gets_emails(ticket):
         with translation.override(ticket.company.written_language):
-            keep(ticket, *make(ticket, reason))
+            queue_email(ticket, *make(ticket, reason))
 
 
 def tell_reminder(ticket: Ticket, text: str) -> None:
-    """Write the email about a reminder, which the company reads on the ticket as well."""
-    if is_written_to(ticket):
+    """Write the email about a reminder, which is also a comment on the ticket."""
+    if gets_emails(ticket):
         with translation.override(ticket.company.written_language):
             subject = gettext("Reminder: ticket %(ticket)d needs something from you")
             _, *parts = incomplete_letter(ticket, text)
-            keep(ticket, subject % {"ticket": ticket.pk}, *parts)
+            queue_email(ticket, subject % {"ticket": ticket.pk}, *parts)
 
 
 def tell_appeal_decided(ticket: Ticket, appeal: Appeal) -> None:
     """Write the email about an appeal that has just been decided."""
-    if is_written_to(ticket):
+    if gets_emails(ticket):
         with translation.override(ticket.company.written_language):
-            keep(ticket, *appeal_letter(ticket, appeal))
+            queue_email(ticket, *appeal_letter(ticket, appeal))
 
 
-def is_written_to(ticket: Ticket) -> bool:
-    """An inactive company could not answer: its tokens are refused (decision N27)."""
+def gets_emails(ticket: Ticket) -> bool:
+    """Return whether the ticket's company gets emails; inactive ones do not (decision N27)."""
     company = ticket.company
     return bool(company.active and company.ticket_emails and company.contact_email)
 
 
-def keep(ticket: Ticket, subject: str, *parts: str) -> None:
-    """The scheduler finds the row within seconds; nobody at the desk waits for the broker."""
+def queue_email(ticket: Ticket, subject: str, *parts: str) -> None:
+    """Store an email in the outbox, so that agents do not wait for the broker."""
     footer = gettext(
         "You get this email because this is the contact address of %(company)s. If you want no"
         " emails about tickets, ask us to switch them off."
@@ -84,8 +81,8 @@ def incomplete_letter(ticket: Ticket, reason: str) -> tuple[str, ...]:
         folded(gettext("Your ticket %(ticket)s waits for an answer from you:") % in_words(ticket)),
         indented(reason),
         answer_by(ticket),
-        where_to_answer(),
-        *asking_for_files(ticket),
+        reply_notice(),
+        *file_instructions(ticket),
         gettext("To answer by API, with our address in BASE and your token in TOKEN:"),
         CURL.format(
             method="PUT",
@@ -95,8 +92,8 @@ def incomplete_letter(ticket: Ticket, reason: str) -> tuple[str, ...]:
     )
 
 
-def asking_for_files(ticket: Ticket) -> tuple[str, ...]:
-    """How to send what is asked for by name, if anything is."""
+def file_instructions(ticket: Ticket) -> tuple[str, ...]:
+    """Return instructions to send the requested documents; empty if there are none."""
     missing = list(ticket.requested_documents.filter(fulfilled_at=None).order_by("pk"))
     if not missing:
         return ()
@@ -112,7 +109,7 @@ def asking_for_files(ticket: Ticket) -> tuple[str, ...]:
     )
 
 
-def where_to_answer() -> str:
+def reply_notice() -> str:
     return folded(
         gettext(
             "A reply to this email does not reach the ticket. Answer where you opened the ticket,"
@@ -123,7 +120,7 @@ def where_to_answer() -> str:
 
 
 def answer_by(ticket: Ticket) -> str:
-    """By when to answer: before the carrier's day for claims, or before an automation declines."""
+    """Return the deadline for an answer: the claim deadline, or the closing by an automation."""
     last = ticket.filing_due_at
     closing = Automation.objects.filter(kind=Automation.Kind.CLOSE, type=ticket.type_id)
     if last is not None and last >= timezone.now():
@@ -148,7 +145,7 @@ def declined_letter(ticket: Ticket, reason: str) -> tuple[str, ...]:
         folded(gettext("Your ticket %(ticket)s was declined:") % in_words(ticket)),
         indented(reason),
         folded(until % {"time": moment_text(last, ticket.company.zone)}),
-        where_to_answer(),
+        reply_notice(),
         gettext("To appeal by API, with our address in BASE and your token in TOKEN:"),
         CURL.format(
             method="POST",
@@ -175,7 +172,7 @@ def appeal_letter(ticket: Ticket, appeal: Appeal) -> tuple[str, ...]:
 
 
 def in_words(ticket: Ticket) -> dict[str, str]:
-    """The ticket as a sentence names it: its number, type and tracking number."""
+    """Return the ticket's number, type and tracking number for use in a sentence."""
     words = [str(ticket.type)]
     if ticket.shipment_id is not None:
         own = Shipment.objects.filter(pk=ticket.shipment_id, company=ticket.company_id)
@@ -188,13 +185,13 @@ def folded(paragraph: str) -> str:
 
 
 def indented(text: str) -> str:
-    """What somebody wrote, each line marked as theirs, so that none reads like one of ours."""
+    """Quote a text by marking each line, so that none can be taken for one of ours."""
     text = legible(text)
     short = text if len(text) <= LONGEST_QUOTE else text[:LONGEST_QUOTE].rstrip() + "…"
     return "\n".join(f"> {plain(line)}".rstrip() for line in short.splitlines())
 
 
 def plain(text: str) -> str:
-    """One line without controls: those that turn the direction are shown (decision N30)."""
+    """Return a text as one line; controls of text direction become visible (decision N30)."""
     visible = show_controls(legible(text))
     return "".join(" " if unicodedata.category(one) in BREAKS else one for one in visible)

@@ -1,7 +1,7 @@
-"""Agents named with an @ in notes: who is meant, who is notified, and who may not be named.
+"""Mentions of agents in notes: resolution, notification, and refusal in public texts.
 
-An agent is called by the whole user name, or by its first part or their first name where only one
-agent is called so. Companies never read a user name: a text that goes to them names none.
+An agent is mentioned by their user name, or by its first part or their first name if that is
+unique. Companies must never read a user name, so public texts cannot contain one.
 """
 
 import re
@@ -17,43 +17,43 @@ from tickets.changes.notifications import notify
 from tickets.changes.watching import watch_for
 from tickets.models import Agent, Comment, Mention, Notification, Ticket
 
-# Not within an address of email or of the web. A user name may itself have an @ in it.
+# The lookbehind excludes email addresses and URLs. A user name may itself contain an @.
 CALLED = re.compile(r"(?<![\w@.+/-])@([\w.+-]+(?:@[\w.+-]+)?)")
 FIRST_PART = re.compile(r"[._@+-]")
-# A text that names more is no note to colleagues.
+# Further names in a text are ignored.
 MOST_NAMES = 20
 LONGEST_NAME = 150
 
 
 class Colleague(NamedTuple):
-    """An active agent, and what they are called by."""
+    """Active agent, with the names by which they can be mentioned."""
 
     agent_id: int
     username: str
     first_name: str
 
     def is_called(self, name: str) -> bool:
-        """By a part of the name; the name is folded."""
+        """Match part of a case-folded name."""
         return name in (fold(FIRST_PART.split(self.username)[0]), fold(self.first_name))
 
 
-class Named(NamedTuple):
-    """Whom a text names: agents by what is written, and what names nobody, or more than one."""
+class Mentions(NamedTuple):
+    """Mentions in a text: ids of agents by written name, and names without a unique agent."""
 
     agents: dict[str, int]
     unknown: list[str]
 
 
 def fold(name: str) -> str:
-    """Without accents, in lower case."""
+    """Case-fold a name and remove its accents."""
     apart = unicodedata.normalize("NFKD", name.strip())
     return "".join(one for one in apart if not unicodedata.combining(one)).casefold()
 
 
-def names_in(text: str) -> list[str]:
-    """What stands behind an @, each once. Points and dashes at the end belong to the sentence."""
-    found = (match[1].rstrip(".+-")[:LONGEST_NAME] for match in CALLED.finditer(text))
-    return list(dict.fromkeys(filter(None, found)))[:MOST_NAMES]
+def find_names(text: str) -> list[str]:
+    """Return the distinct names after an @, without trailing points and dashes."""
+    names = (match[1].rstrip(".+-")[:LONGEST_NAME] for match in CALLED.finditer(text))
+    return list(dict.fromkeys(filter(None, names)))[:MOST_NAMES]
 
 
 def colleagues() -> list[Colleague]:
@@ -64,54 +64,53 @@ def colleagues() -> list[Colleague]:
 
 
 def called(name: str, among: Iterable[Colleague]) -> list[Colleague]:
-    """Those who may be meant: whoever has exactly this user name, else all who are called so."""
-    folded, found = fold(name), list(among)
-    whole = [one for one in found if fold(one.username) == folded]
-    return whole or [one for one in found if folded and one.is_called(folded)]
+    """Return the agent with exactly this user name, else all with it as part of their name."""
+    folded = fold(name)
+    agents = list(among)
+    exact = [one for one in agents if fold(one.username) == folded]
+    return exact or [one for one in agents if folded and one.is_called(folded)]
 
 
-def named_in(text: str) -> Named:
-    """One query, for a text with an @ in it."""
+def named_in(text: str) -> Mentions:
+    """Resolve the mentions in a text, with one query if it has any."""
     agents: dict[str, int] = {}
     unknown = []
-    names = names_in(text)
-    known = colleagues() if names else []
+    names = find_names(text)
+    active = colleagues() if names else []
     for name in names:
-        meant = called(name, known)
-        if len(meant) == 1:
-            agents[name] = meant[0].agent_id
+        matches = called(name, active)
+        if len(matches) == 1:
+            agents[name] = matches[0].agent_id
         else:
             unknown.append(name)
-    return Named(agents, unknown)
+    return Mentions(agents, unknown)
 
 
 def record_mentions(ticket: Ticket, note: Comment, by: Actor) -> None:
-    """Keep whom a new note names; they watch its ticket from now on and are notified."""
-    named = named_in(note.text).agents
-    if not named:
+    """Store the mentions in a new note; the agents start to watch its ticket and are notified."""
+    mentioned = named_in(note.text).agents
+    if not mentioned:
         return
     Mention.objects.bulk_create(
-        Mention(comment=note, agent_id=agent_id, written=name) for name, agent_id in named.items()
+        Mention(comment=note, agent_id=agent_id, written=name)
+        for name, agent_id in mentioned.items()
     )
-    others = Agent.objects.filter(pk__in=set(named.values())).exclude(user__username=by.name)
+    others = Agent.objects.filter(pk__in=set(mentioned.values())).exclude(user__username=by.name)
     watch_for(ticket, list(others))
-    notify(ticket, named.values(), Notification.Kind.MENTIONED, by=by)
+    notify(ticket, mentioned.values(), Notification.Kind.MENTIONED, by=by)
 
 
 def user_name_refusal(text: str) -> str:
-    """Why a company may not be sent this text: it names somebody by their user name.
-
-    Empty where it may.
-    """
-    names = names_in(text)
+    """Return why a text cannot be sent to a company, as it has a user name; "" if it can."""
+    names = find_names(text)
     if not names:
         return ""
-    # Folded here: the database leaves some letters as they are, and takes a dotless i for another.
-    known = {name.casefold() for name in User.objects.values_list("username", flat=True)}
-    told = next((name for name in names if name.casefold() in known), None)
-    if told is None:
+    # Folded in Python: PostgreSQL leaves some letters unchanged, and conflates the dotless i.
+    usernames = {name.casefold() for name in User.objects.values_list("username", flat=True)}
+    username = next((name for name in names if name.casefold() in usernames), None)
+    if username is None:
         return ""
     return gettext(
         "The company would read @%(name)s, which is a user name. Take it out, or write a note"
         " instead."
-    ) % {"name": told}
+    ) % {"name": username}

@@ -1,9 +1,9 @@
-"""What happens to tickets is told to their companies (decision N5).
+"""Events to companies about changes of their tickets (decision N5).
 
-History and comments are written in one place each, which notes what is news of them. A service
-that changes tickets is `telling`: what was noted while it ran makes one event for each ticket, in
-the transaction of the change, while its ticket is held. So no write can go untold, and one request
-makes one event however many rows it writes.
+History and comments are each written in one place, which notes their news. A service that changes
+tickets is decorated with `telling`: the news of its run become one event per ticket, in the
+transaction of the change, while the ticket is locked. Every write is therefore reported, and a
+request causes one event however many rows it writes.
 """
 
 from collections.abc import Callable
@@ -28,58 +28,58 @@ from tickets.statuses import TERMINAL, By
 from webhooks.envelope import event_time
 from webhooks.event_types import EventType, Payload
 
-Given = ParamSpec("Given")
+P = ParamSpec("P")
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
-class Noted:
-    """What is going to be told of a ticket, who did the first of it, and when."""
+class PendingEvent:
+    """Pending event of a ticket: what changed, and by whom and when it changed first."""
 
     story: TicketStory
     at: datetime
     actor: Actor
 
 
-# By ticket. None: no service is telling.
-untold: ContextVar[dict[int, Noted] | None] = ContextVar("untold", default=None)
+# Pending events by ticket; None outside of `telling` services.
+unsent: ContextVar[dict[int, PendingEvent] | None] = ContextVar("unsent", default=None)
 
 
-def telling(service: Callable[Given, Result]) -> Callable[Given, Result]:
-    """Run a service that changes tickets in a transaction, and tell before it ends.
+def telling(service: Callable[P, Result]) -> Callable[P, Result]:
+    """Run a service that changes tickets in a transaction, and publish its events at the end.
 
-    One that another of them calls is a part of that one.
+    Nested services publish with the outermost one.
     """
 
     @wraps(service)
-    def told(*args: Given.args, **kwargs: Given.kwargs) -> Result:
-        outer = untold.get()
+    def publishing_service(*args: P.args, **kwargs: P.kwargs) -> Result:
+        outer = unsent.get()
         mine = {} if outer is None else dict(outer)
-        mark = untold.set(mine)
+        mark = unsent.set(mine)
         try:
             with transaction.atomic():
                 result = service(*args, **kwargs)
                 if outer is None:
                     tell_news()
         finally:
-            untold.reset(mark)
+            unsent.reset(mark)
         if outer is not None:
             outer.clear()
             outer.update(mine)
         return result
 
-    return told
+    return publishing_service
 
 
 def rehearse(service: Callable[[], object]) -> None:
-    """Run a service that changes tickets for its refusals alone: nothing stays, and none hears."""
-    mark = untold.set({})
+    """Run a service that changes tickets for its refusals only, and roll everything back."""
+    mark = unsent.set({})
     try:
         with transaction.atomic():
             service()
             transaction.set_rollback(True)
     finally:
-        untold.reset(mark)
+        unsent.reset(mark)
 
 
 def note_news(
@@ -90,45 +90,45 @@ def note_news(
     was: int | None = None,
     comment: Comment | None = None,
 ) -> None:
-    """Have a held ticket's company told of this. `was`: the status before, of a move.
+    """Note a change of a locked ticket for the company's event. `was`: the status before a move.
 
-    Of several the weightiest counts, and the last comment. Raises RuntimeError where no service
-    is `telling`.
+    Of several changes the event has the weightiest, and the last comment. Raises RuntimeError
+    outside of a `telling` service.
     """
-    noted = untold.get()
-    if noted is None:
+    pending = unsent.get()
+    if pending is None:
         raise RuntimeError("What changes a ticket must be `telling` (tickets.changes.news).")
-    if (known := noted.get(ticket.pk)) is not None:
-        first = known.story
+    if (earlier := pending.get(ticket.pk)) is not None:
+        first = earlier.story
         weightiest = min(first.change, change, key=list(TicketChange).index)
         story = replace(first, ticket=ticket, change=weightiest, comment=comment or first.comment)
-        noted[ticket.pk] = replace(known, story=story)
+        pending[ticket.pk] = replace(earlier, story=story)
         return
     before = was if change in (TicketChange.OPENED, TicketChange.MOVED) else ticket.status
-    story = TicketStory(ticket=ticket, change=change, by=actor.by, was=before, comment=comment)
-    noted[ticket.pk] = Noted(story, timezone.now(), actor)
+    story = TicketStory(ticket=ticket, change=change, by=actor.by, previous=before, comment=comment)
+    pending[ticket.pk] = PendingEvent(story, timezone.now(), actor)
 
 
 def tell_news() -> None:
-    """Tell what is noted now. Services whose last step makes others wait tell before it."""
-    noted = untold.get() or {}
-    while noted:
-        told = noted.pop(next(iter(noted)))
-        if concerns_followers(told.story):
-            notify_followers(told.story.ticket, told.actor)
-        publish_story(told)
+    """Publish the pending events; services call it before a last step that makes others wait."""
+    pending = unsent.get() or {}
+    while pending:
+        event = pending.pop(next(iter(pending)))
+        if concerns_followers(event.story):
+            notify_followers(event.story.ticket, event.actor)
+        publish_story(event)
 
 
 def concerns_followers(story: TicketStory) -> bool:
-    """The company answered, or the ticket or its appeal was decided."""
+    """Return whether the company answered, or the ticket or its appeal was decided."""
     if story.by == By.COMPANY:
         return story.change != TicketChange.OPENED
     decided = story.change == TicketChange.MOVED and story.ticket.status in TERMINAL
     return decided or story.change == TicketChange.APPEAL_DECIDED
 
 
-def publish_story(noted: Noted) -> None:
-    story = noted.story
+def publish_story(event: PendingEvent) -> None:
+    story = event.story
 
     def payload(at: datetime, tracking_number: str | None) -> Payload:
         requested = requested_documents_of(story.ticket)
@@ -137,7 +137,7 @@ def publish_story(noted: Noted) -> None:
         )
 
     opens = story.change == TicketChange.OPENED
-    publish_of_ticket(TICKET_UPDATED, story.ticket, noted.at, payload, opens=opens)
+    publish_of_ticket(TICKET_UPDATED, story.ticket, event.at, payload, opens=opens)
 
 
 def publish_of_ticket(
@@ -148,11 +148,11 @@ def publish_of_ticket(
     *,
     opens: bool = False,
 ) -> None:
-    """Publish an event of a held ticket, of what happened `at`; nothing else publishes one.
+    """Publish an event of a locked ticket for a change `at`; all its events are published here.
 
-    `payload` gets the event's `created_at`, which is later than that of the ticket's event before
-    it (decision N2), and the tracking number. `opens`: it is the ticket's first. If no webhook of
-    the company listens, this costs one look and no write.
+    `payload` gets the event's `created_at`, which is later than that of the ticket's previous
+    event (decision N2), and the tracking number. `opens` marks the ticket's first event. If no
+    webhook of the company listens, this costs one query and no write.
     """
     if not publishing.is_heard(ticket.company_id, event_type.id):
         return
@@ -162,16 +162,16 @@ def publish_of_ticket(
         type=event_type.id,
         shipment_id=ticket.shipment_id,
         tracking_number=tracking_number or "",
-        body=encode(payload(note_time(ticket, at, opens=opens), tracking_number)),
+        body=encode(payload(set_event_time(ticket, at, opens=opens), tracking_number)),
         ticket_id=ticket.pk,
     )
     publishing.publish([news])
 
 
-def note_time(ticket: Ticket, at: datetime, *, opens: bool) -> datetime:
+def set_event_time(ticket: Ticket, at: datetime, *, opens: bool) -> datetime:
     now = timezone.now()
     if opens:
-        # Its first event has the time of the ticket itself: nothing more to keep.
+        # The first event has the ticket's own time, which needs no column.
         return event_time(ticket.created_at, now, None)
     ticket.last_event_at = event_time(at, now, ticket.last_event_at or ticket.created_at)
     ticket.save(update_fields=["last_event_at"])

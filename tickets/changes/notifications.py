@@ -1,7 +1,7 @@
-"""What agents are told of tickets: what became theirs, who answered, what is about to be late.
+"""Notifications of agents about tickets: assignments, answers, near due dates.
 
-Who writes the history notifies of assignments, who tells a ticket's news of answers and decisions.
-Nobody is notified of what they did themselves, nor who is no longer active.
+`history` notifies of assignments, `news` of answers and decisions. Agents are not notified of their
+own actions, and inactive agents not at all.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,8 +19,8 @@ from tickets.statuses import By
 
 MOST_AT_ONCE = 500
 
-# The agents who are named get `kind`, the other watchers are told that they watch.
-# What their watchers hear of brings a snoozed ticket back.
+# The given agents get `kind`, other watchers get the kind `watched`.
+# Changes that watchers are notified of also wake a snoozed ticket.
 NOTIFY = """
 WITH woken AS (
   DELETE FROM tickets_snooze WHERE ticket_id = %(ticket)s::bigint AND %(watchers)s::boolean
@@ -42,8 +42,8 @@ ON CONFLICT (recipient_id, ticket_id, kind) WHERE read_at IS NULL DO UPDATE
 SET "by" = excluded."by", actor = excluded.actor, created_at = excluded.created_at
 """
 
-# What is being renewed has something new in it. To wait for one after the other could also end in
-# a deadlock.
+# Skips notifications that are being renewed, as they have something new. Waiting for their locks
+# could also cause a deadlock.
 READ = """
 UPDATE tickets_notification SET read_at = %(now)s::timestamptz WHERE id IN (
   SELECT id FROM tickets_notification
@@ -62,10 +62,10 @@ def notify(
     by: Actor,
     watchers: bool = False,
 ) -> None:
-    """Notify agents, by their ids, of a ticket; in the transaction of what they are told of.
+    """Notify agents, by their ids, about a ticket, in the transaction of the change.
 
-    With `watchers`, the others who watch the ticket are told too. One statement. What an agent
-    has not read yet is renewed and not repeated.
+    With `watchers`, the other watchers of the ticket are notified too. An unread notification of
+    the same kind is renewed instead of repeated. Takes one statement.
     """
     person = by.by in (By.AGENT, By.LEAD)
     facts = {
@@ -74,51 +74,51 @@ def notify(
         "kind": kind.value,
         "by": by.by.value,
         "actor": by.name,
-        # A company's token may be called what a user is called.
+        # Null unless an agent acts, as a company's token may have the same name as a user.
         "own": by.name if person else None,
         "watchers": watchers,
-        # Not the transaction's beginning: it may have waited for the ticket.
+        # The present time, as the transaction may have waited for the ticket.
         "now": timezone.now(),
     }
     statements.fetch_rows(NOTIFY, facts)
 
 
 def notify_of_assignment(ticket: Ticket, actor: Actor) -> None:
-    """Tell who has the ticket now, if anybody has, unless they took it themselves."""
+    """Notify the ticket's agent, if any, unless they took it themselves."""
     if ticket.agent_id is not None:
         notify(ticket, [ticket.agent_id], Notification.Kind.ASSIGNED, by=actor)
 
 
 def notify_followers(ticket: Ticket, actor: Actor) -> None:
-    """Tell those who watch a ticket of an answer or a decision; of an answer, its agent too."""
-    mine = [ticket.agent_id] if ticket.agent_id and actor.by == By.COMPANY else []
-    notify(ticket, mine, Notification.Kind.ANSWERED, by=actor, watchers=True)
+    """Notify a ticket's watchers of an answer or a decision, and its agent of an answer."""
+    agents = [ticket.agent_id] if ticket.agent_id and actor.by == By.COMPANY else []
+    notify(ticket, agents, Notification.Kind.ANSWERED, by=actor, watchers=True)
 
 
 def notify_of_late_tickets() -> int:
-    """Tell agents once which of their tickets are due soon; returns of how many."""
+    """Notify agents once of their tickets that are due soon; returns the number of tickets."""
     now = timezone.now()
-    told = Notification.objects.filter(
+    notified = Notification.objects.filter(
         ticket=OuterRef("pk"),
         recipient=OuterRef("agent__user"),
         kind=Notification.Kind.LATE,
         created_at__gte=OuterRef("due_at") - SOON,
     )
     soon = Ticket.objects.open().filter(
-        ~Exists(told), due_at__gt=now, due_at__lte=now + SOON, agent__user__is_active=True
+        ~Exists(notified), due_at__gt=now, due_at__lte=now + SOON, agent__user__is_active=True
     )
     rows = FailingRows("notify_of_late_tickets")
-    found = {one.pk: one for one in rows.first(soon.order_by("due_at", "pk"), MOST_AT_ONCE)}
+    tickets = {one.pk: one for one in rows.first(soon.order_by("due_at", "pk"), MOST_AT_ONCE)}
 
-    def tell(ticket_ids: Sequence[int]) -> None:
-        for ticket in map(found.__getitem__, ticket_ids):
+    def notify_agent(ticket_ids: Sequence[int]) -> None:
+        for ticket in map(tickets.__getitem__, ticket_ids):
             agents = [ticket.agent_id] if ticket.agent_id else []
             notify(ticket, agents, Notification.Kind.LATE, by=SYSTEM)
 
-    return sum(rows.do("ticket", [ticket_id], tell) for ticket_id in found)
+    return sum(rows.do("ticket", [ticket_id], notify_agent) for ticket_id in tickets)
 
 
 def mark_read(user: User, *, ticket_id: int | None = None) -> int:
-    """Note that somebody has read what they were told of a ticket, or all; returns how many."""
+    """Mark a user's notifications of a ticket, or all, as read; returns their number."""
     facts = {"user": user.pk, "ticket": ticket_id, "now": timezone.now()}
     return len(statements.fetch_rows(READ, facts))

@@ -1,7 +1,7 @@
-"""Retention of files: after a while the content goes; the row stays, and says what there was.
+"""Retention of files: old contents are removed, and their rows stay.
 
-A storage has no transactions: names that no row has any more wait among the unfinished files, where
-another task finds them that we could not remove (tickets.changes.kept_files).
+As the storage has no transactions, removed names are first listed as unfinished files, so that a
+job retries those that could not be removed (tickets.changes.kept_files).
 """
 
 import math
@@ -21,7 +21,7 @@ from tickets.models.files import HAS_CONTENT
 from tickets.statuses import TERMINAL
 
 STEP = 500
-# The ticket may have been opened again meanwhile.
+# Checks the ticket again, as it may have been reopened meanwhile.
 FORGET = """
 WITH gone AS (
   SELECT file.id, stored_as, thumbnail FROM tickets_ticketfile AS file
@@ -47,38 +47,38 @@ def forget_content(
     show: Callable[[str], None] = lambda text: None,
     most: float = math.inf,
 ) -> int:
-    """Forget the content of files whose ticket was decided before a time, and is; returns how many.
+    """Remove the contents of files whose ticket was decided before a time; returns their number.
 
-    Having forgotten `most` or more it leaves the others to the next call.
+    Stops after at least `most` files, and leaves the others to the next call.
     """
-    forgotten, last = 0, 0
+    removed, last = 0, 0
     decided = Coalesce(F("ticket__decided_at"), F("ticket__updated_at"))
-    held: Any = TicketFile.objects.filter(HAS_CONTENT).annotate(decided=decided).order_by("pk")
-    while forgotten < most:
-        found = list(
-            held.filter(pk__gt=last).values_list("pk", "created_at", "decided", "ticket__status")[
+    files: Any = TicketFile.objects.filter(HAS_CONTENT).annotate(decided=decided).order_by("pk")
+    while removed < most:
+        rows = list(
+            files.filter(pk__gt=last).values_list("pk", "created_at", "decided", "ticket__status")[
                 :STEP
             ]
         )
-        # Ids follow times, and what came later goes later.
-        if not any(created_at < before for _, created_at, _, _ in found):
+        # Ids are in the order of creation, so later rows are too recent as well.
+        if not any(created_at < before for _, created_at, _, _ in rows):
             break
-        last = found[-1][0]
+        last = rows[-1][0]
         keys = [
             key
-            for key, created_at, at, status in found
+            for key, created_at, at, status in rows
             if max(created_at, at) < before and status in TERMINAL
         ]
         if keys and not dry_run:
             remove_files(let_go(keys, before))
-        forgotten += len(keys)
-        show(f"files of decided tickets: {forgotten}")
-    return forgotten
+        removed += len(keys)
+        show(f"files of decided tickets: {removed}")
+    return removed
 
 
 @transaction.atomic
 def let_go(keys: list[int], before: datetime) -> list[str]:
-    """The names in the storage that have nobody from now on."""
+    """Detach contents from their files, and return the names to remove from the storage."""
     values: dict[str, Any] = {
         "keys": keys,
         "before": before,
@@ -95,5 +95,5 @@ def remove_files(names: list[str]) -> None:
     for name in names:
         try:
             remove_unfinished(name)
-        except Exception as error:  # each storage has its own
+        except Exception as error:  # each storage has its own exceptions
             rows.note("file", name, error)

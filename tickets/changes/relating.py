@@ -1,4 +1,4 @@
-"""Tickets of one company that an agent links by hand."""
+"""Links between tickets of one company, made by agents."""
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -14,14 +14,14 @@ MOST_RELATED = 50
 
 
 class NotRelated(Exception):
-    """The two tickets cannot be linked; the message says why."""
+    """Refusal to link two tickets; the message says why."""
 
 
 @transaction.atomic
 def relate(ticket_id: int, other_id: int, *, user: User) -> None:
-    """Link two tickets of one company; both show it, and both histories. Again changes nothing.
+    """Link two tickets of one company, and record it in both histories (idempotent).
 
-    Raises NotAllowed, Ticket.DoesNotExist where the first is none, and NotRelated.
+    Raises NotAllowed, Ticket.DoesNotExist for the first ticket, and NotRelated.
     """
     actor = actor_for(user)
     ticket, other = hold_both(ticket_id, other_id)
@@ -32,22 +32,22 @@ def relate(ticket_id: int, other_id: int, *, user: User) -> None:
                 % {"ticket": one.pk, "most": MOST_RELATED}
             )
     first, second = sorted((ticket, other), key=lambda one: one.pk)
-    _, made = RelatedTickets.objects.get_or_create(first=first, second=second)
-    if made:
+    _, is_new = RelatedTickets.objects.get_or_create(first=first, second=second)
+    if is_new:
         record_on_both(ticket, other, actor, Kind.RELATED)
 
 
 @transaction.atomic
 def unrelate(ticket_id: int, other_id: int, *, user: User) -> None:
-    """Take the link between two tickets back. Again changes nothing.
+    """Remove the link between two tickets (idempotent).
 
-    Raises NotAllowed, Ticket.DoesNotExist where the first is none, and NotRelated.
+    Raises NotAllowed, Ticket.DoesNotExist for the first ticket, and NotRelated.
     """
     actor = actor_for(user)
     ticket, other = hold_both(ticket_id, other_id)
     first, second = sorted((ticket_id, other_id))
-    gone, _ = RelatedTickets.objects.filter(first=first, second=second).delete()
-    if gone:
+    deleted, _ = RelatedTickets.objects.filter(first=first, second=second).delete()
+    if deleted:
         record_on_both(ticket, other, actor, Kind.UNRELATED)
 
 
@@ -56,18 +56,18 @@ def related_to(ticket_id: int) -> QuerySet[RelatedTickets]:
 
 
 def hold_both(ticket_id: int, other_id: int) -> tuple[Ticket, Ticket]:
-    """Both tickets, locked in the order of their ids."""
+    """Lock both tickets in the order of their ids. Raises like `relate`."""
     if ticket_id == other_id:
         raise NotRelated(gettext("A ticket cannot be related to itself."))
-    held: dict[int, Ticket] = {}
+    tickets: dict[int, Ticket] = {}
     for one in sorted((ticket_id, other_id)):
         try:
-            held[one] = Ticket.objects.hold(one)
+            tickets[one] = Ticket.objects.hold(one)
         except Ticket.DoesNotExist:
             if one == ticket_id:
                 raise
-    ticket, other = held[ticket_id], held.get(other_id)
-    # Another company's is as good as none: nothing is told of it.
+    ticket, other = tickets[ticket_id], tickets.get(other_id)
+    # Another company's ticket is treated as missing, so that its existence is not disclosed.
     if other is None or other.company_id != ticket.company_id:
         raise NotRelated(
             gettext("%(company)s has no ticket %(ticket)d.")

@@ -1,4 +1,4 @@
-"""What a company is asked for."""
+"""Representation of requested documents."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from tickets.models import RequestedDocument, Ticket
 
 
 def requested_documents_of(ticket: Ticket) -> list[dict[str, Any]]:
-    """The documents that the ticket's company is asked for, as it is shown them, as asked for."""
+    """Return the rows of a ticket's requested documents, in the order of the requests."""
     return [requested_row(one) for one in ticket.requested_documents.all()]
 
 

@@ -1,4 +1,4 @@
-"""Which documents a ticket needs before it can be decided, and which of them have come."""
+"""Documents that a ticket needs before its decision, and which of them have arrived."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from tickets.models import RequiredDocument, Ticket
 
 
 class Needed(NamedTuple):
-    """A required document: it has come, it was asked for and is waited for, or it is missing."""
+    """Required document: it has arrived, is awaited after a request, or is missing."""
 
     name: str
     has_come: bool
@@ -21,9 +21,9 @@ class Needed(NamedTuple):
 
 
 def required_of(ticket: Ticket) -> list[Needed]:
-    """What is required of tickets of its type and carrier, the general ones first.
+    """Return the documents required for the ticket's type and carrier, the general ones first.
 
-    One has come when a file names it, or a document of the company that has a value.
+    One has arrived if a file fulfils it, or the company's document of that name has a value.
     """
     fitting = RequiredDocument.objects.filter(Q(type=None) | Q(type=ticket.type_id))
     wanted = fitting.order_by(F("type").asc(nulls_first=True), "carrier_name", "pk")
@@ -35,13 +35,13 @@ def required_of(ticket: Ticket) -> list[Needed]:
     }
     if not names:
         return []
-    come: set[str] = set()
-    waited: set[str] = set()
-    for asked in ticket.requested_documents.all():
-        (waited if asked.fulfilled_at is None else come).add(asked.name.casefold())
+    fulfilled: set[str] = set()
+    pending: set[str] = set()
+    for request in ticket.requested_documents.all():
+        (pending if request.fulfilled_at is None else fulfilled).add(request.name.casefold())
     for field, title in ticket.documents.exclude(value=None).values_list("field_id", "key"):
-        come |= {field.casefold(), (title or "").casefold()}
+        fulfilled |= {field.casefold(), (title or "").casefold()}
     return [
-        Needed(name, folded in come and folded not in waited, folded in waited)
+        Needed(name, folded in fulfilled and folded not in pending, folded in pending)
         for folded, name in names.items()
     ]

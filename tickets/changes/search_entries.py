@@ -1,4 +1,4 @@
-"""A trigger writes what tickets are found by; this writes what it could not know of.
+"""Late updates of search entries, which a trigger writes otherwise.
 
 Tickets whose shipment the platform names later get its tracking number.
 """
@@ -11,7 +11,7 @@ from core.jobs.failing_rows import FailingRows
 from tickets.models import SearchEntry, Ticket
 
 TASK = "add_known_shipments"
-# Tickets whose shipment is unknown that a run looks at, and those of them that it writes.
+# Tickets with an unknown shipment that a run examines, and the most that it writes.
 MOST_UNKNOWN, MOST_AT_ONCE = 20_000, 1_000
 
 WRITE = "SELECT tickets_write_search_entries(%s)"
@@ -27,7 +27,7 @@ ORDER BY ticket.id LIMIT %s
 
 
 def add_known_shipments() -> int:
-    """Write entries anew whose shipment was unknown and is not any more; returns how many."""
+    """Rewrite entries whose shipment has become known; returns their number."""
     with connection.cursor() as cursor:
         cursor.execute(KNOWN_NOW, [MOST_UNKNOWN, MOST_AT_ONCE])
         ids = [ticket_id for (ticket_id,) in cursor.fetchall()]
@@ -35,14 +35,14 @@ def add_known_shipments() -> int:
 
 
 def write_anew(ids: Sequence[int]) -> None:
-    # So that none changes between what is read and what is written.
-    held = Ticket.objects.select_for_update(no_key=True).filter(pk__in=ids).order_by("pk")
-    ids = list(held.values_list("pk", flat=True))
+    # Locked, so that no ticket changes between reading and writing it.
+    tickets = Ticket.objects.select_for_update(no_key=True).filter(pk__in=ids).order_by("pk")
+    ids = list(tickets.values_list("pk", flat=True))
     SearchEntry.objects.filter(pk__in=ids).delete()
     write_entries(ids)
 
 
 def write_entries(ids: Sequence[int]) -> None:
-    """Write the entries of those of these tickets that have none."""
+    """Write entries for those of the tickets that have none."""
     with connection.cursor() as cursor:
         cursor.execute(WRITE, [list(ids)])

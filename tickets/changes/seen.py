@@ -1,4 +1,4 @@
-"""What a page had shown of a ticket, and what others wrote or did on it since (decision N18)."""
+"""State of a ticket that a page had shown, and unread changes by others since (decision N18)."""
 
 import re
 from typing import Any, NamedTuple
@@ -14,17 +14,17 @@ from tickets.models import Comment, HistoryEntry, Ticket
 from tickets.statuses import By
 
 TOKEN = re.compile(r"([0-9]{1,18})-([0-9]{1,18})-([0-9]{1,18})")
-# Of comments, and of entries of history: as much as anybody reads before they send again.
+# Most unread comments, and most unread entries of history, that are listed.
 MOST_UNREAD = 50
 
 Unread = Comment | HistoryEntry
 
 
 class Seen(NamedTuple):
-    """A ticket, and the last comment and entry of history that there were when it was shown.
+    """Last comment and entry of history of a ticket when a page was made.
 
-    Both get their ids while the ticket is held: whatever is committed later has a higher one. A
-    file has an entry too. As text it is the token that forms carry.
+    Both get their ids while the ticket is locked, so later changes have higher ones. Files have an
+    entry too. As text it is the token in the page's forms.
     """
 
     ticket_id: int
@@ -33,16 +33,16 @@ class Seen(NamedTuple):
 
     @classmethod
     def read(cls, token: str) -> "Seen | None":
-        """None for a text that is no token."""
-        found = TOKEN.fullmatch(token)
-        return cls(*map(int, found.groups())) if found else None
+        """Parse a token; None if it is invalid."""
+        match = TOKEN.fullmatch(token)
+        return cls(*map(int, match.groups())) if match else None
 
     def __str__(self) -> str:
         return "-".join(map(str, self))
 
 
 def with_seen(tickets: QuerySet[Ticket]) -> QuerySet[Ticket]:
-    """The tickets with what `seen_of` tells, as of the statement that reads them."""
+    """Annotate tickets with the state for `seen_of`, as of the statement that reads them."""
     return tickets.annotate(
         last_comment=last_id(Comment.objects.all()), last_entry=last_id(worth_reading())
     )
@@ -58,32 +58,33 @@ def worth_reading() -> "QuerySet[HistoryEntry]":
 
 
 def seen_of(ticket: Ticket) -> Seen:
-    """What there is to see of a ticket; of one read by `with_seen`, what there was then.
+    """Return the present state of a ticket, or that of its query if it was read by `with_seen`.
 
-    What is shown must be read no earlier than this.
+    Read the contents of a page after this, so that the token never covers what it lacks.
     """
     if not hasattr(ticket, "last_comment"):
         ticket = with_seen(Ticket.objects.all()).get(pk=ticket.pk)
-    known: Any = ticket
-    return Seen(ticket.pk, known.last_comment, known.last_entry)
+    row: Any = ticket
+    return Seen(ticket.pk, row.last_comment, row.last_entry)
 
 
 def unread_since(seen: Seen, user: User) -> list[Unread]:
-    """What others wrote and did on a ticket since, the newest MOST_UNREAD of each, oldest first.
+    """Return comments and entries by others since, the newest MOST_UNREAD of each, oldest first.
 
-    What the user did from another page is not unread.
+    The user's own changes from another page are not unread.
     """
     comments, entries = unread_rows(seen, user)
-    found: list[Unread] = [
+    rows: list[Unread] = [
         *entries.order_by("-pk")[:MOST_UNREAD][::-1],
         *comments.order_by("-pk")[:MOST_UNREAD][::-1],
     ]
-    # Sorted is stable: a move stands before the words that came with it.
-    return sorted(found, key=lambda one: one.created_at)
+    # The sort is stable: a move stays before the comment that came with it.
+    return sorted(rows, key=lambda row: row.created_at)
 
 
 def unread_rows(seen: Seen, user: User) -> "tuple[QuerySet[Comment], QuerySet[HistoryEntry]]":
-    """A company's token may be called what a user is called."""
+    """Return comments and entries since that are not by the user."""
+    # Filter by role too, as a company's token may have the same name as a user.
     own = {"actor": user.get_username(), "by__in": [By.AGENT, By.LEAD]}
     comments = Comment.objects.filter(ticket=seen.ticket_id, pk__gt=seen.comment)
     entries = worth_reading().filter(ticket=seen.ticket_id, pk__gt=seen.entry)
@@ -91,19 +92,19 @@ def unread_rows(seen: Seen, user: User) -> "tuple[QuerySet[Comment], QuerySet[Hi
 
 
 def require_read(ticket: Ticket, seen: Seen | None, user: User) -> None:
-    """Of a ticket that the caller holds: nothing that others did may be unread.
+    """Raise StaleTicket if a locked ticket has unread changes by others.
 
-    None is for commands, which have no page. Raises StaleTicket.
+    `seen` is None for commands, which have no page.
     """
     if seen is None:
         return
-    # Asked after the lock, in statements of their own: they see what its last holder committed.
+    # Separate statements after the lock, so that they see what its last holder committed.
     if seen.ticket_id != ticket.pk or any(rows.exists() for rows in unread_rows(seen, user)):
         raise StaleTicket(gettext("There is something new on this ticket."))
 
 
 def require_seen(seen: Seen | None) -> Seen:
-    """What a form must carry. Raises StaleTicket."""
+    """Return the state that a form has sent. Raises StaleTicket if there is none."""
     if seen is None:
         raise StaleTicket(
             gettext("The page was out of date. Read the ticket as it is now, then try again.")

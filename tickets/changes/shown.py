@@ -1,4 +1,4 @@
-"""How companies are shown who did what, wherever they are shown it: by the API and in events."""
+"""Representation of comments, actors, amounts and times for companies, in the API and events."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -9,7 +9,7 @@ from tickets.money import Amounts
 from tickets.statuses import By, Status
 
 TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
-# An agent's name is not the company's business.
+# Shown instead of agents' names, which companies do not see.
 DESK = "Support"
 
 
@@ -31,23 +31,23 @@ def comment_type(comment: Comment) -> str:
 
 
 def shown_actor(by: str) -> str:
-    """Company, agent or system: who of the agents is a lead is not the company's business."""
+    """Return company, agent or system; companies do not see which agents are leads."""
     return By.AGENT.value if by == By.LEAD else By(by).value
 
 
 def shown_amounts(amounts: Amounts) -> dict[str, Any] | None:
-    """As numbers, like those of surcharges; None where no amount is known."""
+    """Return amounts as JSON numbers, like those of surcharges; None if no amount is known."""
     if not amounts.currency:
         return None
-    shown = {name: None if one is None else json_number(one) for name, one in amounts}
-    return {**shown, "currency": amounts.currency}
+    numbers = {name: None if one is None else json_number(one) for name, one in amounts}
+    return {**numbers, "currency": amounts.currency}
 
 
 def json_number(amount: Decimal) -> int | float:
-    """Floats read back the same digits, as there are fifteen at most."""
+    """Convert an amount to an int or a float; with at most 15 digits the conversion is exact."""
     return int(amount) if amount == amount.to_integral_value() else float(amount)
 
 
 def format_utc(time: datetime) -> str:
-    """In UTC, as the service keeps all its times."""
+    """Format a time, which must be in UTC like all times of the service."""
     return time.strftime(TIME_FORMAT)

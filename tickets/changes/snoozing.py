@@ -1,7 +1,7 @@
-"""Tickets that lie aside for a while, and come back by themselves.
+"""Snoozed tickets, and tickets that wait for others, which return by themselves.
 
-Agents snooze some, whose clocks go on (decision page desk-a-snoozed-ticket-keeps-its-clocks).
-Others are in a status that waits for others, such as a carrier (decision T18).
+Agents snooze tickets, whose clocks go on (decision page desk-a-snoozed-ticket-keeps-its-clocks).
+Other tickets are in a status that waits for others, such as a carrier (decision T18).
 """
 
 from collections.abc import Sequence
@@ -32,28 +32,28 @@ LONGEST = timedelta(days=90)
 
 
 class NotSnoozed(Exception):
-    """The ticket stays awake; the message says why."""
+    """Refusal to snooze a ticket; the message says why."""
 
 
 def asleep_of(agent_id: int | None) -> Q:
-    """Return the condition of the tickets that an agent has put aside."""
+    """Return the condition for tickets that an agent has snoozed."""
     own = Snooze.objects.asleep(timezone.now()).filter(agent=agent_id or 0)
     return Q(pk__in=own.values("ticket"))
 
 
 def asleep_until() -> Subquery:
-    """Return until when a ticket of a query is snoozed; null for one that is awake."""
-    held = Snooze.objects.asleep(timezone.now()).filter(ticket=OuterRef("pk"))
-    return Subquery(held.values("until")[:1])
+    """Return a subquery for the time until which a ticket is snoozed; null if it is awake."""
+    snoozes = Snooze.objects.asleep(timezone.now()).filter(ticket=OuterRef("pk"))
+    return Subquery(snoozes.values("until")[:1])
 
 
 @transaction.atomic
 def snooze(
     ticket_id: int, until: datetime | None, *, user: User, seen: Seen | None = None
 ) -> datetime:
-    """Put an open ticket aside for its agent; None is as long as may be. Returns until when.
+    """Snooze an open ticket for its agent, with None as long as possible; returns until when.
 
-    A deadline that comes earlier ends it. Raises Ticket.DoesNotExist, NotAllowed, StaleTicket and
+    A near deadline shortens it. Raises Ticket.DoesNotExist, NotAllowed, StaleTicket and
     NotSnoozed.
     """
     actor, now = actor_for(user), timezone.now()
@@ -76,7 +76,7 @@ def snooze(
 
 @transaction.atomic
 def wake(ticket_id: int, *, user: User) -> None:
-    """Bring a ticket back; again changes nothing. Raises Ticket.DoesNotExist and NotAllowed."""
+    """Wake a snoozed ticket (idempotent). Raises Ticket.DoesNotExist and NotAllowed."""
     actor = actor_for(user)
     ticket = Ticket.objects.hold(ticket_id)
     if Snooze.objects.filter(ticket=ticket).delete()[0]:
@@ -84,7 +84,7 @@ def wake(ticket_id: int, *, user: User) -> None:
 
 
 def silent_tickets(now: datetime) -> TicketQuerySet:
-    """Return tickets that have waited for others in silence for as long as their status says."""
+    """Return tickets that wait for others, and whose silence exceeds the limit of their status."""
     waits = [
         Q(status=status, updated_at__lte=now - after)
         for status in WAITING_FOR_OTHERS
@@ -94,16 +94,16 @@ def silent_tickets(now: datetime) -> TicketQuerySet:
 
 
 def wake_due() -> int:
-    """Bring back what is due, and notify its agents; return how many tickets that were."""
+    """Wake due tickets and notify their agents; returns the number of tickets."""
     now = timezone.now()
     over = Snooze.objects.exclude(pk__in=Snooze.objects.asleep(now).values("pk"))
     rows = FailingRows("wake_snoozed")
-    found = [one.pk for one in rows.first(over.order_by("until", "pk"), MOST_AT_ONCE)]
-    found += [one.pk for one in rows.first(silent_tickets(now).order_by("pk"), MOST_AT_ONCE)]
+    ids = [one.pk for one in rows.first(over.order_by("until", "pk"), MOST_AT_ONCE)]
+    ids += [one.pk for one in rows.first(silent_tickets(now).order_by("pk"), MOST_AT_ONCE)]
 
     @telling
-    def come_back(ticket_ids: Sequence[int]) -> None:
-        # What is due is asked after the lock: the agent may have snoozed or moved it meanwhile.
+    def wake_tickets(ticket_ids: Sequence[int]) -> None:
+        # Check again after the lock: the agent may have snoozed or moved the ticket meanwhile.
         for ticket in map(Ticket.objects.hold, ticket_ids):
             silent = silent_tickets(now).filter(pk=ticket.pk).exists()
             snooze = over.filter(ticket=ticket).first()
@@ -118,4 +118,4 @@ def wake_due() -> int:
             if ticket.agent_id is not None:
                 notify(ticket, [ticket.agent_id], Notification.Kind.WOKEN, by=SYSTEM)
 
-    return sum(rows.do("ticket", [ticket_id], come_back) for ticket_id in dict.fromkeys(found))
+    return sum(rows.do("ticket", [ticket_id], wake_tickets) for ticket_id in dict.fromkeys(ids))

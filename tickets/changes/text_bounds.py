@@ -1,4 +1,4 @@
-"""Bounds on what a company writes: comments of a ticket, and bytes of a day (decision N40)."""
+"""Limits on a company's texts: comments per ticket, and bytes per day (decision N40)."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, time, timedelta
@@ -28,18 +28,18 @@ SELECT count(*) >= %s::integer FROM (
 
 
 class TextRefused(Exception):
-    """The company has written as much as it may."""
+    """Refusal of a company's text that exceeds a limit."""
 
 
 class TooManyComments(TextRefused):
-    """The ticket takes no more comments of its company."""
+    """Refusal of a comment on a ticket that has the most allowed."""
 
     def __init__(self) -> None:
         super().__init__(f"A ticket has at most {settings.COMMENTS_PER_TICKET} comments.")
 
 
 class TextOfDaySpent(TextRefused):
-    """The company takes up again at midnight UTC; `wait`: seconds until then."""
+    """Refusal until midnight UTC; `wait` is the number of seconds until then."""
 
     def __init__(self, now: datetime) -> None:
         super().__init__(
@@ -81,7 +81,7 @@ def document_texts(documents: Iterable[Mapping[str, Any]]) -> list[str | None]:
 
 
 def check_room(ticket: Ticket) -> None:
-    """Raises TooManyComments."""
+    """Raise TooManyComments if the ticket has the most comments allowed."""
     most = settings.COMMENTS_PER_TICKET
     ((full,),) = statements.fetch_rows(IS_FULL, [most, ticket.pk, most])
     if full:

@@ -22,13 +22,13 @@ from webhooks.event_types import EventType, Payload, Schema
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketStory:
-    """What happened to a ticket in one request. `was` is its status before; None: it is new."""
+    """Change of a ticket by one request. `previous`: the status before; None for a new ticket."""
 
     ticket: Ticket
     change: TicketChange
     by: By
-    was: int | None
-    # The last that the company reads.
+    previous: int | None
+    # The last public comment.
     comment: Comment | None = None
 
 
@@ -44,7 +44,7 @@ class TicketEvent(EventType):
         tracking_number: str | None,
         requested: list[dict[str, Any]],
     ) -> Payload:
-        """Never an agent's name, a note between agents, or who works on the ticket."""
+        """Return the body of an event, without agents' names, notes, or the ticket's agent."""
         ticket, comment = story.ticket, story.comment
         data = {
             "ticket_id": ticket.pk,
@@ -52,7 +52,7 @@ class TicketEvent(EventType):
             "ticket_type_name": ticket.type.name,
             "ticket_status_id": int(ticket.status),
             "ticket_status_name": Status(ticket.status).slug,
-            "previous_status_id": None if story.was is None else int(story.was),
+            "previous_status_id": None if story.previous is None else int(story.previous),
             "change": story.change.value,
             "by": shown_actor(story.by),
             "comment": comment and comment_row(comment, ticket.company.name),
@@ -66,7 +66,7 @@ class TicketEvent(EventType):
         return envelope(self.name, at, data)
 
     def sample(self, company_id: int, tracking_number: str, now: datetime) -> Payload:
-        """How the company's newest ticket about the shipment was last moved, or one made up."""
+        """Return the last move of the newest ticket about the shipment, or an invented one."""
         own = Shipment.objects.filter(company=company_id).numbered([tracking_number])
         tickets = Ticket.objects.filter(company=company_id, shipment_id__in=own.values("pk"))
         ticket = tickets.select_related("company", "type").order_by("-pk").first()
@@ -80,8 +80,10 @@ class TicketEvent(EventType):
 def last_move(ticket: Ticket) -> TicketStory:
     entry = ticket.history.filter(public=True).order_by("-pk").first()
     if entry is None or entry.was is None:
-        return TicketStory(ticket=ticket, change=TicketChange.OPENED, by=By.COMPANY, was=None)
-    return TicketStory(ticket=ticket, change=TicketChange.MOVED, by=By(entry.by), was=entry.was)
+        return TicketStory(ticket=ticket, change=TicketChange.OPENED, by=By.COMPANY, previous=None)
+    return TicketStory(
+        ticket=ticket, change=TicketChange.MOVED, by=By(entry.by), previous=entry.was
+    )
 
 
 def made_up_story(company_id: int, now: datetime) -> TicketStory:
@@ -96,13 +98,13 @@ def made_up_story(company_id: int, now: datetime) -> TicketStory:
         ),
         change=TicketChange.MOVED,
         by=By.AGENT,
-        was=Status.PENDING,
+        previous=Status.PENDING,
         comment=Comment(id=1, by=By.AGENT, text=DESCRIPTION, status=status, created_at=now),
     )
 
 
 def tracking_number_of(ticket: Ticket) -> str | None:
-    """That of its company's own shipment: another's stays a number (decision T12)."""
+    """Return the number of the ticket's shipment if its company owns it (decision T12)."""
     if ticket.shipment_id is None:
         return None
     own = Shipment.objects.filter(pk=ticket.shipment_id, company=ticket.company_id)
@@ -110,7 +112,7 @@ def tracking_number_of(ticket: Ticket) -> str | None:
 
 
 def or_null(schema: Schema) -> Schema:
-    """The schema of a value that may be missing."""
+    """Return a nullable variant of a schema."""
     return {**schema, "type": [schema["type"], "null"]}
 
 

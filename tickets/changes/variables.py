@@ -1,4 +1,4 @@
-"""A ticket's variables: the JSON text that a company keeps with it (decision T10). Pure."""
+"""Variables of a ticket: a JSON object that its company stores with it (decision T10). Pure."""
 
 import json
 from typing import Any
@@ -7,13 +7,13 @@ Diff = dict[str, dict[str, Any]]
 
 
 def parse_variables(text: str | None) -> dict[str, Any]:
-    """The variables in a stored text; none were given is the same as none at all."""
+    """Parse the stored text; a missing one is equal to an empty object."""
     return json.loads(text) if text else {}
 
 
-def diff(was: str | None, now: str | None) -> Diff:
-    """What a replacement added, removed and changed, key by key: `changed` has both values."""
-    old, new = parse_variables(was), parse_variables(now)
+def diff(before: str | None, after: str | None) -> Diff:
+    """Return what a replacement added, removed and changed; `changed` has both values."""
+    old, new = parse_variables(before), parse_variables(after)
     return {
         "added": {key: new[key] for key in new.keys() - old.keys()},
         "removed": {key: old[key] for key in old.keys() - new.keys()},
@@ -26,5 +26,5 @@ def diff(was: str | None, now: str | None) -> Diff:
 
 
 def is_same_data(one: Any, other: Any) -> bool:
-    # As JSON: to Python, true is 1 and 1 is 1.0.
+    # Compared as JSON, since in Python True == 1 == 1.0.
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)

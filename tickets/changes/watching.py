@@ -1,4 +1,4 @@
-"""Agents who follow a ticket that is not theirs."""
+"""Watching of tickets by agents to whom they are not assigned."""
 
 from collections.abc import Iterable
 
@@ -12,7 +12,7 @@ from tickets.models import Agent, Ticket, Watch
 
 
 def watcher(user: User) -> Agent:
-    """Raises NotAllowed for those who do not work on tickets."""
+    """Return the user's agent. Raises NotAllowed if they may not watch tickets."""
     actor_for(user)
     agent = Agent.objects.filter(user=user).first()
     if agent is None:
@@ -25,7 +25,7 @@ def watcher(user: User) -> Agent:
 
 @transaction.atomic
 def start_watching(ticket_id: int, *, user: User) -> None:
-    """Notify the agent of what becomes of a ticket; again changes nothing.
+    """Subscribe an agent to a ticket (idempotent).
 
     Raises Ticket.DoesNotExist and NotAllowed.
     """
@@ -34,7 +34,7 @@ def start_watching(ticket_id: int, *, user: User) -> None:
 
 
 def stop_watching(ticket_id: int, *, user: User) -> None:
-    """Notify the agent no more. Raises NotAllowed."""
+    """Unsubscribe an agent from a ticket (idempotent). Raises NotAllowed."""
     Watch.objects.filter(ticket=ticket_id, agent=watcher(user)).delete()
 
 

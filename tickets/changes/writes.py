@@ -1,7 +1,7 @@
-"""The writes that everybody shares: a status, the variables, a comment.
+"""Shared writes on tickets: a status, the variables, a comment.
 
-Each takes a ticket that its caller holds (`Ticket.objects.hold`), in the caller's transaction,
-and sets its due dates.
+Each takes a ticket that its caller has locked (`Ticket.objects.hold`) in its transaction, and
+updates the due dates.
 """
 
 from typing import Any
@@ -21,11 +21,11 @@ from tickets.statuses import By, Status, allows
 
 
 class MoveRefused(Exception):
-    """The ticket may not be moved like this."""
+    """Refusal of a move or of its text; the message says why."""
 
 
 class StaleTicket(Exception):
-    """Others wrote or did something on the ticket since the page was shown."""
+    """Refusal because others changed the ticket after the page was made."""
 
 
 def change_status(
@@ -37,48 +37,46 @@ def change_status(
     reason_code: str = "",
     data: dict[str, Any] | None = None,
 ) -> None:
-    """Move a ticket: nothing else assigns its status. `reason` and `data` are for history.
+    """Move a ticket; all changes of status are made here. `reason` and `data` are for history.
 
-    `reason_code` says why it is decided as it is; a ticket that is not decided has none.
-
-    Raises MoveRefused.
+    `reason_code` is the reason of a decision, and "" for other moves. Raises MoveRefused.
     """
-    was = Status(ticket.status)
-    if not allows(was, to, actor.by):
-        raise MoveRefused(refusal_reason(was, to, actor.by))
+    current = Status(ticket.status)
+    if not allows(current, to, actor.by):
+        raise MoveRefused(refusal_reason(current, to, actor.by))
     ticket.status, ticket.reason_code = to, reason_code
-    entry = record_history(ticket, actor, Kind.MOVED, was=was, reason=reason, data=data)
+    entry = record_history(ticket, actor, Kind.MOVED, was=current, reason=reason, data=data)
     due = due_dates.update_after_move(ticket, actor.by, entry.created_at)
     save_change(ticket, "status", "reason_code", *due)
 
 
-def refusal_reason(was: Status, to: Status, by: By) -> str:
-    names = {"was": status_label(was), "to": status_label(to)}
-    if was == to:
+def refusal_reason(current: Status, to: Status, by: By) -> str:
+    names = {"was": status_label(current), "to": status_label(to)}
+    if current == to:
         return gettext("The ticket is already %(was)s.") % names
-    if by == By.AGENT and allows(was, to, By.LEAD):
+    if by == By.AGENT and allows(current, to, By.LEAD):
         return gettext("The ticket is %(was)s. Only a lead can reopen it.") % names
     return gettext("A ticket cannot move from %(was)s to %(to)s.") % names
 
 
 def replace_data(ticket: Ticket, data: str | None) -> dict[str, Any]:
-    """Put other variables in the place of all that were there; None leaves them.
+    """Replace all variables; None leaves them unchanged.
 
-    Returns the facts for history: nothing when nothing was replaced.
+    Returns the facts for history, empty if nothing changed.
     """
     if data is None or data == ticket.data:
         return {}
-    changed = {"variables": variables.diff(ticket.data, data)}
+    facts = {"variables": variables.diff(ticket.data, data)}
     ticket.data = data
     save_change(ticket, "data")
-    return changed
+    return facts
 
 
 def add_comment(ticket: Ticket, actor: Actor, text: str, *, public: bool = True) -> None:
-    """Add a comment. Called after the move it comes with: it carries the status of then.
+    """Add a comment; call it after the move that it belongs to, as it stores the ticket's status.
 
-    Colleagues whom a note names are notified. A text for the company that names one by their user
-    name is refused: raises MoveRefused. Of its company a full ticket takes none: TooManyComments.
+    Notifies colleagues mentioned in a note. Raises MoveRefused for a public text of an agent with a
+    user name, and TooManyComments for a company's comment on a full ticket.
     """
     if actor.by == By.COMPANY:
         check_room(ticket)
@@ -104,7 +102,7 @@ def add_comment(ticket: Ticket, actor: Actor, text: str, *, public: bool = True)
 
 
 def refuse_user_names(text: str, actor: Actor) -> None:
-    """Raises MoveRefused."""
+    """Raise MoveRefused for a public text from the desk that has a user name."""
     from_the_desk = actor.by in (By.AGENT, By.LEAD) and actor != SANDBOX
     if from_the_desk and (refusal := mentions.user_name_refusal(text)):
         raise MoveRefused(refusal)

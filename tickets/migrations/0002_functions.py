@@ -1,4 +1,4 @@
-"""Guards, loads, search and deciders, kept by the database; and the rows to begin with."""
+"""Triggers and functions for history, loads, search and deciders, and the initial rows."""
 
 from datetime import time
 
@@ -6,8 +6,8 @@ from django.apps.registry import Apps
 from django.db import migrations
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
-# The database itself refuses to change, delete or truncate a ticket's history (decision T17). An
-# erasure blanks what people wrote, in a transaction that says so (decision N24).
+# Triggers reject changes, deletes and truncation of a ticket's history (decision T17), except for
+# the erasure of texts in a transaction that sets a parameter (decision N24).
 APPEND_ONLY = """
 CREATE FUNCTION tickets_history_is_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -24,8 +24,8 @@ CREATE TRIGGER append_only BEFORE UPDATE OR DELETE ON tickets_historyentry
 CREATE TRIGGER not_truncated BEFORE TRUNCATE ON tickets_historyentry
   FOR EACH STATEMENT EXECUTE FUNCTION tickets_history_is_append_only();
 """
-# Terminal statuses are left out, as a decided ticket is nobody's load. Another one that is not
-# named here would only be noted in vain: whoever asks for a load names the statuses that count.
+# Terminal statuses are excluded, as a decided ticket is not load. One that is missing here would
+# only add useless rows: queries for loads list the statuses that count.
 LOADS = """
 CREATE FUNCTION tickets_note_load() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -47,7 +47,7 @@ CREATE TRIGGER load_of_changed AFTER UPDATE OF agent_id, status ON tickets_ticke
 CREATE TRIGGER load_of_deleted AFTER DELETE ON tickets_ticket
   FOR EACH ROW WHEN (OLD.agent_id IS NOT NULL) EXECUTE FUNCTION tickets_note_load();
 """
-# A comment has its ticket's company, so that a search of its words reads nobody else's.
+# A comment has its ticket's company, so that a search reads only that company's comments.
 COMPANIES = """
 CREATE FUNCTION tickets_company_of_comment() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -57,12 +57,12 @@ END $$;
 CREATE TRIGGER company_of_comment BEFORE INSERT ON tickets_comment
   FOR EACH ROW EXECUTE FUNCTION tickets_company_of_comment();
 """
-# A company searches the words of its tickets and comments block by block. tickets_words_of() is the
-# words of two texts, and the company and block of the row: 16,384 ids, one after the other. A word
-# is looked for in the newest block first, until there are enough: a word of half a million tickets
-# then costs no more than one that none has. No text has a word with a space in it, as the names of
-# the blocks have. The indexes keep no list of what is pending, which every search would have to
-# read through. As in search_terms(), no more than 2,000 different words of a text are indexed.
+# A company searches the words of its tickets and comments block by block. tickets_words_of()
+# returns the words of two texts with the row's company and block, which is 16,384 consecutive ids.
+# Blocks are searched from the newest until there are enough matches: a word of half a million
+# tickets then costs no more than a word without matches. Names of blocks contain a space, so that
+# no word can equal one. The indexes have no pending list, which every search would have to scan.
+# Like search_terms(), at most 2,000 different words of a text are indexed.
 WORDS = """
 CREATE FUNCTION tickets_words_of(company bigint, id bigint, text, text)
 RETURNS tsvector LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
@@ -83,8 +83,8 @@ CREATE INDEX comment_words_of ON tickets_comment
   USING gin (tickets_words_of(company_id, id, text, NULL::text)) WITH (fastupdate = off)
   WHERE public AND company_id IS NOT NULL;
 """
-# Values of the variables: what stands between the signs of JSON, without spaces and hyphens. Only
-# those that an order number could be.
+# Values of the variables: the text between JSON punctuation, without spaces and hyphens, limited to
+# values that could be an order number.
 TERMS = r"""
 CREATE FUNCTION tickets_search_terms(
   ticket_id bigint, body text, variables text, shop_order text, tracking text
@@ -170,7 +170,7 @@ CREATE INDEX requested_search ON tickets_requesteddocument USING gin (search_ter
 CREATE INDEX file_search ON tickets_ticketfile USING gin (search_terms(name, id))
   WITH (fastupdate = off);
 """
-# The history names users; the tokens of companies and automations are no users.
+# Actors in the history are usernames, or the names of tokens and automations, which have no user.
 DECIDERS = """
 CREATE FUNCTION tickets_decider(bigint) RETURNS integer LANGUAGE sql STABLE AS $$
   SELECT auth_user.id FROM (
@@ -188,8 +188,8 @@ FOR EACH ROW WHEN (NEW.decided_at IS DISTINCT FROM OLD.decided_at
   AND NEW.decided_by_id IS NOT DISTINCT FROM OLD.decided_by_id)
 EXECUTE FUNCTION tickets_keep_decider();
 """
-# Decision T14: id, name, description, what a ticket of the type is about, whether it must say so.
-# Operators may add their own.
+# Decision T14: id, name, description, reference, and whether the reference is required. Operators
+# may add their own types.
 TYPES = [
     (2, "carrier", "Activation of a carrier", "", False),
     (3, "overweight", "A shipment was charged for more weight than it has", "guide", True),
@@ -206,7 +206,7 @@ TYPES = [
     (24, "partial_refund", "A credit should be refunded in part", "credit", True),
     (25, "delivery_attempt", "A delivery attempt is disputed", "guide", True),
 ]
-# Code, names in English and Spanish, and whether it is for Accepted and for Declined.
+# Code, English and Spanish name, for Accepted, for Declined.
 CODES = [
     ("carrier_liable", "The carrier is liable", "La paquetería es responsable", True, False),
     ("loss_confirmed", "Loss confirmed", "Pérdida confirmada", True, False),
@@ -240,9 +240,9 @@ def add_types(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
 
 
 def add_working_week(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
-    """Monday to Friday from 9 to 18: an answer within eight hours, a decision within forty.
+    """Add a calendar of Monday to Friday, 9 to 18, and a target: response in 8 h, decision in 40 h.
 
-    Leads change the calendar and its target, and add others.
+    Leads may change both, and add others.
     """
     calendar = apps.get_model("tickets", "Calendar").objects.create(name="Working week")
     for weekday in range(5):

@@ -1,4 +1,4 @@
-"""The tables of tickets, agents, service levels and history, each with its queryset."""
+"""Tables of tickets, agents, service levels and history, with their querysets."""
 
 from tickets.models.agents import Absence, Agent, LoadChange, Shift
 from tickets.models.appeals import Appeal

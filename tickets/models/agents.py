@@ -20,19 +20,19 @@ from tickets.statuses import RUNNING
 
 
 def ticket_load() -> Coalesce:
-    """In a queryset of agents: how many of each one's tickets have a clock that runs.
+    """Return a subquery for the number of an agent's tickets whose clock runs.
 
-    As it is kept: what it costs does not depend on how many tickets are open.
+    It sums the stored changes, so the cost does not depend on the number of open tickets.
     """
-    mine = LoadChange.objects.filter(agent=OuterRef("pk"), status__in=RUNNING).values("agent")
-    return Coalesce(Subquery(mine.annotate(n=Sum("change")).values("n")), 0)
+    changes = LoadChange.objects.filter(agent=OuterRef("pk"), status__in=RUNNING).values("agent")
+    return Coalesce(Subquery(changes.annotate(n=Sum("change")).values("n")), 0)
 
 
 def left_behind() -> TicketQuerySet:
-    """Tickets that need an agent, with agents who were switched off (decision N27)."""
-    # Asked for first: with the ids of a few agents the index of their tickets is used.
-    gone = Agent.objects.filter(user__is_active=False).values_list("pk", flat=True)
-    return Ticket.objects.needing_agent().filter(agent__in=list(gone))
+    """Return the tickets of deactivated agents that need an agent (decision N27)."""
+    # A separate query: with a literal list of ids PostgreSQL uses the index of agents' tickets.
+    inactive = Agent.objects.filter(user__is_active=False).values_list("pk", flat=True)
+    return Ticket.objects.needing_agent().filter(agent__in=list(inactive))
 
 
 class AgentQuerySet(models.QuerySet["Agent"]):
@@ -40,20 +40,21 @@ class AgentQuerySet(models.QuerySet["Agent"]):
         return self.order_by(ReadingOrder("user__username"))
 
     def at_work(self, at: datetime | None = None) -> "AgentQuerySet":
-        """Those who may be given a ticket: available, on shift, not absent.
+        """Filter agents who can get tickets: available, on shift, not absent.
 
-        Who has no shifts is always on shift. An end is not part of its shift or absence.
+        Agents without shifts are always on shift. Intervals do not include their ends.
         """
-        mine, zone = {"agent": OuterRef("pk")}, OuterRef("time_zone")
-        shifts = Shift.objects.filter(**mine)
+        same_agent = {"agent": OuterRef("pk")}
+        zone = OuterRef("time_zone")
+        shifts = Shift.objects.filter(**same_agent)
         on_shift = shifts.filter(
-            # Midnight ends the day that began.
+            # A shift that ends at midnight ends with its weekday.
             Q(ends__gt=time_there(zone, at)) | Q(ends=time(0)),
             weekday=weekday_there(zone, at),
             starts__lte=time_there(zone, at),
         )
         absences = Absence.objects.filter(
-            **mine, starts_at__lte=instant(at), ends_at__gt=instant(at)
+            **same_agent, starts_at__lte=instant(at), ends_at__gt=instant(at)
         )
         return self.filter(
             ~Exists(shifts) | Exists(on_shift),
@@ -63,26 +64,26 @@ class AgentQuerySet(models.QuerySet["Agent"]):
         )
 
     def taking(self, type_id: int | Combinable, at: datetime | None = None) -> "AgentQuerySet":
-        """Those at work who take tickets of this type (decision T18)."""
+        """Filter agents at work who take tickets of this type (decision T18)."""
         chosen = Agent.skills.through.objects.filter(agent=OuterRef("pk"))
         return self.at_work(at).filter(~Exists(chosen) | Exists(chosen.filter(tickettype=type_id)))
 
     def with_loads(self) -> "AgentQuerySet":
-        """Each with `load`: how many of their tickets have a clock that runs."""
+        """Annotate agents with `load`, the number of their tickets whose clock runs."""
         return self.annotate(load=ticket_load())
 
     def with_presence(self) -> "AgentQuerySet":
-        """Each with `there`: whether they are at work."""
+        """Annotate agents with `there`, whether they are at work."""
         return self.annotate(there=Exists(Agent.objects.at_work().filter(pk=OuterRef("pk"))))
 
     def holding(self) -> "AgentQuerySet":
-        """Those with an open ticket."""
+        """Filter agents with an open ticket."""
         tickets = Ticket.objects.open()
         return self.filter(Exists(tickets.filter(agent=OuterRef("pk"))))
 
 
 class Agent(models.Model):
-    """A person who works tickets, as assignment sees them (decision T18)."""
+    """User who works on tickets, with what assignment needs to know (decision T18)."""
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL,
@@ -120,10 +121,10 @@ class Agent(models.Model):
 
 
 class LoadChange(models.Model):
-    """So many more open tickets of a status that an agent has, or fewer.
+    """Change in the number of an agent's open tickets in a status.
 
-    The sums are the agents' loads. Triggers on tickets write these rows, and nobody changes one:
-    so no writer waits for another (decision page tickets-loads-are-kept-as-sums).
+    The sums are the agents' loads. Triggers on tickets insert these rows, which are never updated,
+    so that writers do not wait for each other (decision page tickets-loads-are-kept-as-sums).
     """
 
     agent = models.ForeignKey(
@@ -143,7 +144,7 @@ class LoadChange(models.Model):
 
 
 class Shift(WeekdayHours):
-    """Hours of a weekday in which an agent is at work. Who has none is always at work."""
+    """Hours of a weekday in which an agent works; agents without shifts always do."""
 
     agent = models.ForeignKey(
         Agent, on_delete=models.CASCADE, related_name="shifts", verbose_name=_("agent")
@@ -166,7 +167,7 @@ class Shift(WeekdayHours):
 
 
 class Absence(models.Model):
-    """A time in which an agent gets nothing, shift or no shift."""
+    """Period in which an agent gets no tickets, even on shift."""
 
     agent = models.ForeignKey(
         Agent, on_delete=models.CASCADE, related_name="absences", verbose_name=_("agent")

@@ -6,7 +6,7 @@ from tickets.models.tickets import Ticket
 
 
 class Appeal(models.Model):
-    """A company's request that a lead looks at a decision again (decision N14)."""
+    """Request of a company that a lead reviews a decision (decision N14)."""
 
     class State(models.TextChoices):
         PENDING = "pending"
@@ -17,14 +17,14 @@ class Appeal(models.Model):
     ticket = models.ForeignKey(
         Ticket, on_delete=models.CASCADE, related_name="appeals", db_index=False
     )
-    # When the decision was made: each is appealed once.
+    # Time of the decision, which can be appealed once.
     declined_at = models.DateTimeField()
     state = models.CharField(max_length=10, choices=State, default=State.PENDING)
-    # What the company wrote; it stands in the conversation too.
+    # The company's text, which is also a comment on the ticket.
     comment = models.TextField()
     created_at = models.DateTimeField()
     decided_at = models.DateTimeField(null=True)
-    # What the company is told with a refusal.
+    # Reason of a refusal, which the company reads.
     reason = models.TextField(blank=True)
 
     class Meta:

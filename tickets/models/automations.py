@@ -1,4 +1,4 @@
-"""What leads have done by itself, per ticket type, and how long each waits."""
+"""Settings of automations by ticket type."""
 
 from datetime import datetime
 
@@ -15,21 +15,21 @@ LONGEST_WAIT = 60
 LONGEST_TEXT = 2_000
 
 
-def few(default: int, most: int = LONGEST_WAIT) -> "models.PositiveSmallIntegerField[int, int]":
+def limited(default: int, most: int = LONGEST_WAIT) -> "models.PositiveSmallIntegerField[int, int]":
     return models.PositiveSmallIntegerField(
         default=default, validators=[MinValueValidator(1), MaxValueValidator(most)]
     )
 
 
 def own_texts() -> models.JSONField:
-    """Texts of leads by the code of their language; the service has its own for the others."""
+    """Field for leads' texts by language code; other languages get the default text."""
     return models.JSONField(default=dict, blank=True, validators=[check_languages])
 
 
 class Automation(models.Model):
-    """One of three, for tickets of a type. Off until a lead switches it on.
+    """Automation of a kind for tickets of a type; off until a lead switches it on.
 
-    Without a row it is off, and has the waits below.
+    An automation without a row is off and has the defaults below.
     """
 
     class Kind(models.TextChoices):
@@ -41,22 +41,22 @@ class Automation(models.Model):
     type = models.ForeignKey(TicketType, on_delete=models.CASCADE, related_name="automations")
     active = models.BooleanField(default=False)
     # Working days of silence before a reminder, or before the last one.
-    wait_days = few(3)
-    # How many reminders there are.
-    times = few(2, most=10)
+    wait_days = limited(3)
+    # Number of reminders.
+    times = limited(2, most=10)
     # Working days between the last reminder and the decision.
-    last_days = few(5)
+    last_days = limited(5)
     # Working hours before a ticket is due.
-    hours_before = few(2)
-    # Whether a ticket whose agent is not at work goes to somebody who is.
+    hours_before = limited(2)
+    # Reassign a ticket to somebody at work if its agent is not.
     reassigns = models.BooleanField(default=True)
-    # What the company reads: a reminder, or why its ticket is declined.
+    # Text that the company reads: a reminder, or why its ticket is declined.
     texts = own_texts()
-    # The last reminder before that.
+    # Text of the last reminder before the ticket is declined.
     last_texts = own_texts()
     changed_at = models.DateTimeField(null=True)
     changed_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
-    # When it last had its turn, and the ticket after which it goes on; null: from the beginning.
+    # Time of the last run, and its position; null to start from the beginning.
     ran_at = models.DateTimeField(null=True)
     looked_at = models.DateTimeField(null=True)
     looked_id = models.BigIntegerField(null=True)
@@ -77,19 +77,19 @@ class Automation(models.Model):
 
     @property
     def actor(self) -> str:
-        """Its name in history and beside what it writes. No user can be called so."""
+        """Name in history and comments, which no user can have."""
         return f"{PREFIX}{self.kind}"
 
     @property
     def position(self) -> tuple[datetime, int] | None:
-        """The time and id of the ticket after which it goes on."""
+        """Time and id of the ticket after which the next run continues."""
         if self.looked_at is None or self.looked_id is None:
             return None
         return self.looked_at, self.looked_id
 
 
 def automation_named(actor: str) -> str:
-    """What people call the automation of this name in history; empty for everybody else."""
+    """Return the label of an automation by its name in history; "" for other actors."""
     kind = actor.removeprefix(PREFIX)
-    known = actor.startswith(PREFIX) and kind in Automation.Kind.values
-    return str(Automation.Kind(kind).label) if known else ""
+    is_automation = actor.startswith(PREFIX) and kind in Automation.Kind.values
+    return str(Automation.Kind(kind).label) if is_automation else ""

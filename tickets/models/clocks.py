@@ -1,4 +1,4 @@
-"""When an answer is due: calendars, targets, and the days on which claims die."""
+"""Service levels: calendars, SLA targets and filing rules."""
 
 from django.db import models
 from django.db.models import Q
@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from core.data.reading_order import ReadingOrder
 from tickets.models.types import TicketType
 
-# Django's, in its translations.
+# Django's names, which it also translates.
 WEEKDAYS = list(DAYS.items())
 
 
@@ -35,7 +35,7 @@ class WeekdayHours(models.Model):
 
 
 class Calendar(models.Model):
-    """The hours in which somebody is at work, in their own time zone."""
+    """Business hours in a time zone."""
 
     name = models.CharField(_("name"), max_length=50, unique=True)
     time_zone = models.CharField(
@@ -52,7 +52,7 @@ class Calendar(models.Model):
 
 
 class WorkingHours(WeekdayHours):
-    """One interval of a weekday; a lunch break is the gap between two."""
+    """Interval of a weekday; a lunch break is the gap between two."""
 
     calendar = models.ForeignKey(
         Calendar, on_delete=models.CASCADE, related_name="hours", verbose_name=_("calendar")
@@ -64,7 +64,7 @@ class WorkingHours(WeekdayHours):
 
 
 class Holiday(models.Model):
-    """A day of a calendar on which nobody works."""
+    """Day of a calendar without business hours."""
 
     calendar = models.ForeignKey(
         Calendar, on_delete=models.CASCADE, related_name="holidays", verbose_name=_("calendar")
@@ -85,9 +85,9 @@ class Holiday(models.Model):
 
 
 class SLATarget(models.Model):
-    """What companies are promised: minutes of business time to an answer and to a decision.
+    """Minutes of business time until the first response and the decision.
 
-    The most specific one counts: plan and type, then plan, then type, then neither.
+    The most specific target applies: plan and type, then plan, then type, then neither.
     """
 
     plan = models.CharField(
@@ -124,7 +124,7 @@ class SLATarget(models.Model):
 
 
 class FilingRule(models.Model):
-    """How long a carrier takes claims of a type; after that the right to claim is dead."""
+    """Number of days in which a carrier accepts claims of a type."""
 
     carrier_name = models.CharField(
         _("carrier name"), max_length=100, blank=True, help_text=_("Leave empty for any carrier.")

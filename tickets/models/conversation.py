@@ -7,21 +7,21 @@ from tickets.statuses import By
 
 
 class Comment(models.Model):
-    """A message on a ticket, or a note that only agents see."""
+    """Message on a ticket, or a note for agents."""
 
     BY = [(By.COMPANY.value, "company"), (By.AGENT.value, "agent")]
 
     ticket = models.ForeignKey(
         Ticket, on_delete=models.CASCADE, related_name="conversation", db_index=False
     )
-    # Its ticket's, for the index on a company's words. A trigger writes it.
+    # The ticket's company, written by a trigger for the index on a company's words.
     company_id = models.BigIntegerField(null=True, editable=False)
     by = models.CharField(max_length=10, choices=BY)
-    # Who exactly, for agents' eyes, as in the history.
+    # Name of the author, shown to agents only, as in the history.
     actor = models.CharField(max_length=150, blank=True)
     public = models.BooleanField(default=True)
     text = models.TextField()
-    # The ticket's status when it was written, after the move it came with.
+    # The ticket's status at that time, after the move that the comment came with.
     status = models.PositiveSmallIntegerField(choices=Ticket.STATUSES)
     created_at = models.DateTimeField()
 
@@ -34,7 +34,7 @@ class Comment(models.Model):
 
 
 class TextOfDay(models.Model):
-    """The amount of text that a company wrote on its last day of writing (UTC)."""
+    """Bytes of text that a company wrote on the last day (UTC) on which it wrote any."""
 
     company = models.OneToOneField(
         Company, on_delete=models.CASCADE, primary_key=True, related_name="+"
@@ -48,31 +48,31 @@ class TextOfDay(models.Model):
 
 class HistoryQuerySet(models.QuerySet["HistoryEntry"]):
     def moves(self) -> "HistoryQuerySet":
-        """From one status to another, in their order; without the opening."""
+        """Filter moves between statuses, without the opening, in order."""
         return self.filter(public=True, was__isnull=False).order_by("pk")
 
 
 class HistoryEntry(models.Model):
-    """What happened to a ticket. Append-only: a trigger refuses all else (decision T17)."""
+    """Entry in a ticket's history. Append-only, enforced by a trigger (decision T17)."""
 
     ticket = models.ForeignKey(
         Ticket, on_delete=models.PROTECT, related_name="history", db_index=False
     )
     by = models.CharField(max_length=10, choices=[(who.value, who.value) for who in By])
-    # Who exactly, for agents' eyes: a token's prefix or a username.
+    # A token's prefix or a username, shown to agents only.
     actor = models.CharField(max_length=150, blank=True)
     was = models.PositiveSmallIntegerField(choices=Ticket.STATUSES, null=True)
     now = models.PositiveSmallIntegerField(choices=Ticket.STATUSES)
     kind = models.CharField(
         max_length=30, choices=[(code, code.replace("_", " ")) for code in ROWS]
     )
-    # What a person wrote, word for word. What happened is in the kind and the data.
+    # Text that a person wrote, verbatim. The change itself is in the kind and the data.
     reason = models.TextField(blank=True)
-    # The facts that the kind asks for.
+    # Facts named by the kind's row.
     data = models.JSONField(default=dict)
-    # The company is shown moves; what is kept for agents stays with agents.
+    # Companies are shown moves; other entries are for agents.
     public = models.BooleanField(default=True)
-    # Of the request or command that caused it; null where none is known.
+    # Id of the request or command that caused it; null if there is none.
     request_id = models.CharField(max_length=128, null=True)  # noqa: DJ001 - an id is never empty
     created_at = models.DateTimeField()
 
@@ -83,7 +83,7 @@ class HistoryEntry(models.Model):
         verbose_name_plural = "history"
         indexes = [
             models.Index(fields=["ticket", "id"], name="history_of_ticket"),
-            # Who was assigned what in a time.
+            # Assignments within a period.
             models.Index(
                 fields=["created_at"],
                 condition=models.Q(data__has_key="agent"),
@@ -96,7 +96,7 @@ class HistoryEntry(models.Model):
 
 
 class Rating(models.Model):
-    """What a company thought of a decision, once."""
+    """Rating of a decision by its company; there is one per ticket."""
 
     ticket = models.OneToOneField(Ticket, on_delete=models.CASCADE, related_name="rating")
     rating = models.PositiveSmallIntegerField()

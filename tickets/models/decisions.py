@@ -1,4 +1,4 @@
-"""Why a ticket is accepted or declined, and up to which amount agents accept (decision N19)."""
+"""Reason codes of decisions, and approval limits of agents (decision N19)."""
 
 from collections.abc import Iterable
 
@@ -20,18 +20,18 @@ LONGEST_CODE = 40
 
 class ReasonCodeQuerySet(models.QuerySet["ReasonCode"]):
     def about(self, type_ids: Iterable[int]) -> "ReasonCodeQuerySet":
-        """The active ones that fit tickets of every one of these types."""
-        found = self.filter(active=True)
+        """Filter active codes that apply to tickets of all of these types."""
+        codes = self.filter(active=True)
         chosen = ReasonCode.types.through.objects.filter(reasoncode=models.OuterRef("pk"))
         for type_id in set(type_ids):
-            found = found.filter(
+            codes = codes.filter(
                 ~models.Exists(chosen) | models.Exists(chosen.filter(tickettype=type_id))
             )
-        return found
+        return codes
 
 
 class ReasonCode(models.Model):
-    """A reason that decisions are counted by. Its code never changes: tickets keep it."""
+    """Reason of decisions, for statistics. Its code never changes, as tickets store it."""
 
     code = models.CharField(
         _("code"),
@@ -45,7 +45,7 @@ class ReasonCode(models.Model):
         ],
         help_text=_("For programs and reports, for example damage_confirmed. It never changes."),
     )
-    # By the code of their language.
+    # Names by language code.
     names = models.JSONField(default=dict, validators=[check_languages])
     for_accepted = models.BooleanField(_("for Accepted"), default=False)
     for_declined = models.BooleanField(_("for Declined"), default=False)
@@ -73,12 +73,12 @@ class ReasonCode(models.Model):
         return text_in(get_language(), self.names)
 
     def decides(self, to: Status) -> bool:
-        """Is it for this decision? A move that decides nothing has none."""
+        """Return whether the code applies to a move to this status, which must be a decision."""
         return to in TERMINAL and (self.for_accepted if to in ACCEPTING else self.for_declined)
 
 
 class ApprovalLimit(models.Model):
-    """Up to which amount an agent who is not a lead accepts. Without any limit, up to any."""
+    """Amount up to which an agent who is not a lead may accept; unlimited without any row."""
 
     agent = models.ForeignKey(
         "tickets.Agent",

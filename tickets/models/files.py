@@ -12,14 +12,14 @@ LONGEST_DOCUMENT_NAME = 200
 
 
 class RequestedDocument(models.Model):
-    """Something that agents have asked the company of a ticket for, by name (decision N9)."""
+    """Document that agents have requested from a ticket's company by name (decision N9)."""
 
     ticket = models.ForeignKey(
         Ticket, on_delete=models.CASCADE, related_name="requested_documents", db_index=False
     )
     name = models.CharField(max_length=LONGEST_DOCUMENT_NAME)
     created_at = models.DateTimeField()
-    # When a file came that names it.
+    # Time at which a file or document fulfilled the request.
     fulfilled_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -27,7 +27,7 @@ class RequestedDocument(models.Model):
         ordering = ["id"]
         indexes = [models.Index(fields=["ticket", "id"], name="requested_of_ticket")]
         constraints = [
-            # What has come may be asked for again.
+            # A fulfilled document may be requested again.
             models.UniqueConstraint(
                 fields=["ticket", "name"],
                 condition=Q(fulfilled_at=None),
@@ -40,7 +40,7 @@ class RequestedDocument(models.Model):
 
 
 class RequiredDocument(models.Model):
-    """Something that tickets of a type need, perhaps for one carrier, before they are decided."""
+    """Document that tickets of a type or carrier need before they are decided."""
 
     type = models.ForeignKey(
         TicketType,
@@ -76,16 +76,15 @@ class RequiredDocument(models.Model):
         return self.name
 
 
-# Names that stand for content which an erasure, or retention, has removed from the storage.
-GONE = ("erased/", "forgotten/")
-HAS_CONTENT = Q(Q(ticket__isnull=False), *(~Q(stored_as__startswith=prefix) for prefix in GONE))
+# Prefixes of names whose content an erasure, or retention, has removed from the storage.
+REMOVED_PREFIXES = ("erased/", "forgotten/")
+HAS_CONTENT = Q(
+    Q(ticket__isnull=False), *(~Q(stored_as__startswith=prefix) for prefix in REMOVED_PREFIXES)
+)
 
 
 class TicketFile(models.Model):
-    """A file that a company has sent, or an agent has added. Its content lies in the storage.
-
-    See decision N8.
-    """
+    """File from a company or an agent, whose content is in the storage (decision N8)."""
 
     company = models.ForeignKey(
         Company, on_delete=models.PROTECT, related_name="files", db_index=False
@@ -107,20 +106,20 @@ class TicketFile(models.Model):
         default=By.COMPANY.value,
         db_default=By.COMPANY.value,
     )
-    # Which agent, for agents' eyes.
+    # Name of the agent who added it, shown to agents only.
     actor = models.CharField(max_length=150, blank=True, default="", db_default="")
-    # What an agent adds with a note is for agents.
+    # A file that an agent adds with a note is not shown to the company.
     public = models.BooleanField(default=True, db_default=True)
-    # As people are shown it; the storage knows it by another.
+    # Displayed name; the name in the storage is `stored_as`.
     name = models.CharField(max_length=150)
     description = models.TextField(blank=True)
     media_type = models.CharField(max_length=50)
     size = models.PositiveIntegerField()
     sha256 = models.CharField(max_length=64)
-    # A PDF with scripts or attached files, which agents are warned of.
+    # The file is a PDF with scripts or attachments; agents are warned.
     active = models.BooleanField(default=False)
     stored_as = models.CharField(max_length=255, unique=True)
-    # The name of a small picture in the storage; empty where none can be made, null until then.
+    # Name of the thumbnail in the storage; null until it is made, "" if there can be none.
     thumbnail = models.CharField(max_length=255, null=True)  # noqa: DJ001 - see above
     created_at = models.DateTimeField()
 
@@ -143,12 +142,12 @@ class TicketFile(models.Model):
 
     @property
     def has_content(self) -> bool:
-        """Whether there is still something to show, unless the storage has lost it."""
-        return not self.stored_as.startswith(GONE)
+        """False if the content was removed by an erasure or retention."""
+        return not self.stored_as.startswith(REMOVED_PREFIXES)
 
 
 class UnfinishedFile(models.Model):
-    """A name in the storage that no file of a ticket has yet, or has any more."""
+    """Name in the storage that no TicketFile has yet, or has any more."""
 
     name = models.CharField(max_length=255, unique=True)
     created_at = models.DateTimeField(db_index=True)

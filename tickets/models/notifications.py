@@ -15,24 +15,24 @@ class NotificationQuerySet(models.QuerySet["Notification"]):
 
 
 class Notification(models.Model):
-    """What an agent is told of a ticket. While it is unread, another of its kind renews it."""
+    """Notification of an agent about a ticket; an unread one is renewed by the next of its kind."""
 
     class Kind(models.TextChoices):
-        # The ticket is theirs now.
+        # The ticket was assigned to them.
         ASSIGNED = "assigned"
         # The company wrote, sent a file or did something else on a ticket of theirs.
         ANSWERED = "answered"
         # A ticket of theirs is about to miss its due date.
         LATE = "late"
-        # A note names them.
+        # A note mentions them.
         MENTIONED = "mentioned"
-        # The company answered on a ticket that they watch, or it was decided.
+        # On a ticket that they watch, the company answered or a decision was made.
         WATCHED = "watched"
         # A ticket that they snoozed is awake again.
         WOKEN = "woken"
-        # For leads: a ticket is about to miss its due date, and somebody has to look.
+        # For leads: a ticket is about to miss its due date.
         ESCALATED = "escalated"
-        # An answer of theirs was held, as something had happened on its ticket.
+        # Their pending answer was held, as its ticket had changed.
         HELD = "held"
 
     recipient = models.ForeignKey(
@@ -41,9 +41,9 @@ class Notification(models.Model):
     ticket = models.ForeignKey(Ticket, on_delete=models.CASCADE, related_name="notifications")
     kind = models.CharField(max_length=10, choices=Kind)
     by = models.CharField(max_length=10, choices=[(who.value, who.value) for who in By])
-    # Who caused it, as in the history.
+    # Name of the person who caused it, as in the history.
     actor = models.CharField(max_length=150, blank=True)
-    # When it was last renewed.
+    # Time of its creation or last renewal.
     created_at = models.DateTimeField()
     read_at = models.DateTimeField(null=True)
 
@@ -61,7 +61,7 @@ class Notification(models.Model):
         indexes = [
             # A recipient's list.
             models.Index(fields=["recipient", "-created_at"], name="notification_newest"),
-            # What has come lately, and what is old.
+            # Recent notifications for pages, and old ones for retention.
             models.Index(fields=["created_at"], name="notification_created_at"),
         ]
 

@@ -1,4 +1,4 @@
-"""What an agent has sent and may still take back."""
+"""Answers that an agent has sent and may still take back."""
 
 from datetime import datetime
 from uuid import uuid4
@@ -17,20 +17,20 @@ from tickets.statuses import TOLD, Status
 
 class PendingAnswerQuerySet(models.QuerySet["PendingAnswer"]):
     def waiting(self) -> "PendingAnswerQuerySet":
-        """Return answers that leave when their time has come."""
+        """Return answers that will be sent at their due time."""
         return self.filter(due_at__isnull=False)
 
     def due(self) -> "PendingAnswerQuerySet":
-        """Return answers whose time has come."""
+        """Return answers that are due to be sent."""
         return self.filter(due_at__lte=timezone.now())
 
     def returned(self) -> "PendingAnswerQuerySet":
-        """Return answers that were taken back or held: their words are in their ticket's box."""
+        """Return answers taken back or held, whose texts are back in their ticket's reply box."""
         return self.filter(due_at=None)
 
     @transaction.atomic
     def forget(self, left_at: datetime | None = None) -> int:
-        """Delete them, and leave their files to the job that removes what nobody has."""
+        """Delete answers, and leave their files to the job that removes orphans."""
         answers = list(self.select_for_update(no_key=True).order_by("pk"))
         for answer in answers:
             answer.leave_files(left_at)
@@ -38,10 +38,10 @@ class PendingAnswerQuerySet(models.QuerySet["PendingAnswer"]):
 
 
 class PendingAnswer(models.Model):
-    """A reply, a move or the decision of an appeal, before the company gets it (decision N18).
+    """Reply, move or decision of an appeal that is not sent yet (decision N18).
 
-    It waits until `due_at`. One that was taken back, or held for the reason in `held`, has no such
-    time: it is kept until its agent sends it after all, or discards it.
+    It is sent at `due_at`. If it was taken back, or held for the reason in `held`, `due_at` is null
+    and it stays until its agent sends or discards it.
     """
 
     class Kind(models.TextChoices):
@@ -52,7 +52,7 @@ class PendingAnswer(models.Model):
 
     ticket = models.ForeignKey(Ticket, on_delete=models.CASCADE, related_name="pending_answers")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
-    # Those of one form; they are taken back together.
+    # Answers of one form, which are taken back together.
     batch = models.UUIDField(default=uuid4, db_index=True)
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.REPLY)
     text = models.TextField(blank=True)
@@ -60,12 +60,12 @@ class PendingAnswer(models.Model):
     to = models.PositiveSmallIntegerField(null=True)
     requested = models.JSONField(default=list)
     code = models.CharField(max_length=60, blank=True)
-    # As `tickets.money.as_texts` writes them; None leaves those of the ticket.
+    # Output of `tickets.money.as_texts`; None leaves the ticket's amounts unchanged.
     amounts = models.JSONField(null=True)
     # The fields of NewFile.
     files = models.JSONField(default=list)
     alone = models.BooleanField(default=False)
-    # The token of what the page had shown.
+    # Token of the page (tickets.changes.seen).
     seen = models.CharField(max_length=60, blank=True)
     due_at = models.DateTimeField(null=True)
     held = models.TextField(blank=True)
@@ -82,13 +82,13 @@ class PendingAnswer(models.Model):
         ]
 
     def __str__(self) -> str:
-        """Say what it does: Reply · Decline."""
+        """Describe its actions: Reply · Decline."""
         if self.kind == self.Kind.ACCEPT:
             return gettext("Accept the appeal")
         if self.kind == self.Kind.REFUSE:
             return gettext("Refuse the appeal")
-        written = gettext("Reply") if self.public else gettext("Note")
-        words = [written] if self.kind == self.Kind.REPLY else []
+        label = gettext("Reply") if self.public else gettext("Note")
+        words = [label] if self.kind == self.Kind.REPLY else []
         move = [labels.move_verb(Status(self.to))] if self.to else []
         return " · ".join([*words, *move])
 
@@ -99,7 +99,7 @@ class PendingAnswer(models.Model):
         return replies or decides or self.to in TOLD
 
     def leave_files(self, left_at: datetime | None = None) -> None:
-        """Have the storage's files belong to nobody, until a row takes them or the task comes."""
+        """Mark the files as unfinished, until a TicketFile takes them or they are removed."""
         at = left_at or timezone.now()
         UnfinishedFile.objects.bulk_create(
             UnfinishedFile(name=one["stored_as"], created_at=at) for one in self.files

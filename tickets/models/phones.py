@@ -1,4 +1,4 @@
-"""The second factors of the people at the desk."""
+"""Second factors of the users of the desk."""
 
 from binascii import unhexlify
 
@@ -9,9 +9,9 @@ from core.data.encryption import EncryptedTextField, UnreadableSecret
 
 
 class Phone(TOTPDevice):
-    """A second factor: django-otp's device, whose key lies encrypted in a table of ours.
+    """Second factor: django-otp's device, with its key encrypted in a table of ours.
 
-    Its own column `key` holds random digits that open nothing.
+    Its own column `key` has random digits that are never used.
     """
 
     class Meta:
@@ -20,11 +20,11 @@ class Phone(TOTPDevice):
 
     @property
     def bin_key(self) -> bytes:
-        """Raises UnreadableSecret."""
-        kept = PhoneKey.objects.filter(device=self).first()
-        if kept is None or kept.key is None:
+        """Decrypted key. Raises UnreadableSecret."""
+        stored = PhoneKey.objects.filter(device=self).first()
+        if stored is None or stored.key is None:
             raise UnreadableSecret(f"Phone {self.pk} has no key.")
-        return unhexlify(kept.key)
+        return unhexlify(stored.key)
 
     def is_readable(self) -> bool:
         try:
@@ -34,7 +34,7 @@ class Phone(TOTPDevice):
 
 
 class PhoneKey(models.Model):
-    """The hex digits that a phone and we share."""
+    """Shared secret of a phone, in hex digits."""
 
     device = models.OneToOneField(
         TOTPDevice, on_delete=models.CASCADE, primary_key=True, related_name="phone_key"

@@ -7,26 +7,26 @@ from tickets.models.tickets import Ticket
 
 
 class SearchEntry(models.Model):
-    """What a ticket is found by, beside its messages, documents and files.
+    """Search terms of a ticket, besides its messages, documents and files.
 
-    A trigger writes it. While the shipment is unknown, tickets/changes/search_entries.py looks.
+    A trigger writes it; tickets/changes/search_entries.py updates it if the shipment was unknown.
     """
 
-    # No constraint: checking it would cost every new ticket, and an entry without one is not found.
+    # Without a constraint, whose check would slow down every new ticket; searches join the ticket.
     ticket = models.OneToOneField(
         Ticket, on_delete=models.CASCADE, primary_key=True, related_name="+", db_constraint=False
     )
-    # Its shipment's number as search_key() has it. Null while the shipment is not known.
+    # The shipment's number from search_key(); null while the shipment is unknown.
     tracking = models.TextField(null=True)  # noqa: DJ001 - see above
-    # Words, values of the variables (=) and four letters in a row of the tracking number (#), each
-    # behind the name of the ticket's block: see search_terms().
+    # Words, values of the variables (=) and four-letter substrings of the tracking number (#), each
+    # prefixed with the name of the ticket's block: see search_terms().
     terms = SearchVectorField()
 
     class Meta:
         default_permissions = ()
         indexes = [
             models.Index(fields=["-ticket"], condition=Q(tracking=None), name="search_untracked"),
-            # Without a list of what is pending, which every search would have to read through.
+            # No pending list, which every search would have to scan.
             GinIndex(fields=["terms"], fastupdate=False, name="search_terms_of_ticket"),
         ]
 

@@ -1,19 +1,19 @@
-"""The indexes over tickets, each with who asks for it."""
+"""Indexes on tickets, with the queries that use them."""
 
 from django.db import models
 from django.db.models import F, Q
 
 from tickets.statuses import TERMINAL
 
-# Plain numbers, as migrations must not depend on our modules.
+# Plain numbers, as migrations must not import our modules.
 TERMINAL_VALUES = sorted(status.value for status in TERMINAL)
-# The condition of indexes over open tickets. It names what is not open, so that a further open
-# status rebuilds none. PostgreSQL uses such an index where a query says the same, or names only
-# open statuses.
+# Condition of indexes on open tickets. It lists the terminal statuses, so that a new open status
+# rebuilds no index. PostgreSQL uses these indexes for queries with the same condition, or for open
+# statuses only.
 NOT_DECIDED = ~Q(status__in=TERMINAL_VALUES)
 
 TICKET_INDEXES = [
-    # A company's list, also between two dates, and the counts beside it.
+    # A company's list, optionally between two dates, and its counts.
     models.Index(
         fields=["company", "-created_at", "-id"],
         include=["status", "type"],
@@ -51,7 +51,7 @@ TICKET_INDEXES = [
         condition=Q(agent=None) & NOT_DECIDED,
         name="ticket_unassigned",
     ),
-    # The desk's queues, of open tickets: small, however many are decided.
+    # The desk's queues of open tickets; these indexes stay small however many tickets are decided.
     models.Index(
         fields=["agent", "due_at", "id"],
         include=["status", "company_spoke_last"],
@@ -64,7 +64,7 @@ TICKET_INDEXES = [
         condition=NOT_DECIDED,
         name="ticket_open_newest",
     ),
-    # Those without a deadline too: they come last in a list that is sorted by it.
+    # Includes tickets without a deadline, which come last in lists sorted by it.
     models.Index(
         fields=["due_at", "id"],
         condition=NOT_DECIDED,
@@ -75,7 +75,7 @@ TICKET_INDEXES = [
         condition=NOT_DECIDED,
         name="ticket_open_filing",
     ),
-    # Claims that can still be filed: the most money first, then the least time.
+    # Claims that can still be filed: the largest amount first, then the nearest deadline.
     models.Index(
         F("amount_claimed").desc(nulls_last=True),
         F("filing_due_at"),
@@ -83,7 +83,7 @@ TICKET_INDEXES = [
         condition=NOT_DECIDED & Q(filing_due_at__isnull=False),
         name="ticket_claims_to_file",
     ),
-    # What waits for its company, the longest silent first: for reminders and closing.
+    # Tickets that wait for their company, the longest silent first, for reminders and closing.
     models.Index(
         fields=["status", "type", "updated_at", "id"],
         condition=NOT_DECIDED,
@@ -94,7 +94,7 @@ TICKET_INDEXES = [
         condition=NOT_DECIDED & Q(escalated_due_at__isnull=False),
         name="ticket_escalated",
     ),
-    # The desk's filters over everything.
+    # The desk's filters on all tickets.
     models.Index(fields=["agent", "-created_at", "-id"], name="ticket_agent_newest"),
     models.Index(
         fields=["decided_by", "-created_at", "-id"],
@@ -103,14 +103,14 @@ TICKET_INDEXES = [
     ),
     models.Index(fields=["type", "-created_at", "-id"], name="ticket_type_newest"),
     models.Index(fields=["carrier_name", "-created_at", "-id"], name="ticket_carrier_newest"),
-    # Claims by amount, and which currencies there are.
+    # Claims by amount, and the distinct currencies.
     models.Index(
         fields=["currency", "amount_claimed"],
         condition=Q(amount_claimed__isnull=False),
         name="ticket_amount_claimed",
     ),
-    # What came in, what was decided and what is open, for figures and storms. Each holds
-    # all that is asked of it, so that none of forty thousand rows has to be looked up.
+    # Opened, decided and open tickets, for figures and storms. Covering indexes, as otherwise up to
+    # forty thousand rows would be fetched from the table.
     models.Index(
         fields=["created_at"],
         include=["carrier_name", "type", "agent", "first_responded_at"],

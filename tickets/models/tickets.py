@@ -20,75 +20,75 @@ class TicketQuerySet(models.QuerySet["Ticket"]):
         return self.filter(NOT_DECIDED)
 
     def running(self) -> "TicketQuerySet":
-        """Those that wait for us."""
+        """Filter tickets whose clock runs."""
         return self.filter(status__in=RUNNING)
 
     def waiting_for_company(self) -> "TicketQuerySet":
         return self.filter(status__in=WAITING_FOR_COMPANY)
 
     def needing_agent(self) -> "TicketQuerySet":
-        """Open ones, without those that wait for a company that has not replied.
+        """Filter open tickets, except those waiting for a company that has not replied.
 
-        What a status needs is named, and not what it must not be: so the index is asked for ranges.
+        Lists the statuses instead of excluding others, so that the index can use ranges.
         """
         replied = Q(status__in=WAITING_FOR_COMPANY, company_spoke_last=True)
         return self.open().filter(Q(status__in=OPEN - WAITING_FOR_COMPANY) | replied)
 
     def claims(self) -> "TicketQuerySet":
-        """Those with which a company asks for a claim."""
+        """Filter tickets with which a company requests a claim."""
         return self.filter(status__in=CLAIMS)
 
     def about_carrier(self, name: str) -> "TicketQuerySet":
-        """Those about a carrier, however the case of its name is written."""
+        """Filter tickets about a carrier (case-insensitive)."""
         return self.filter(carrier_name__in=spellings_of(name))
 
     def newest(self) -> "TicketQuerySet":
-        """Newest first, in the order of the index on a company's tickets."""
+        """Order by newest first, as in the index on a company's tickets."""
         return self.order_by("-created_at", "-pk")
 
     def behind(self, ticket: "Ticket") -> "TicketQuerySet":
-        """Those that come after it in a list with the newest first."""
+        """Filter tickets after this one in a list ordered by newest first."""
         at = ticket.created_at
         return self.filter(created_at__lte=at).exclude(created_at=at, pk__gte=ticket.pk)
 
     def blocking(
         self, type_id: int | Combinable, shipment_id: int | Combinable
     ) -> "TicketQuerySet":
-        """What stands in the way of a second ticket (interface, Errors)."""
+        """Filter tickets that block a second one (interface, Errors)."""
         return self.filter(type_id=type_id, shipment_id=shipment_id, status__in=BLOCKING)
 
     def escalated(self) -> "TicketQuerySet":
-        """Open ones that were escalated, until they are answered, paused or decided."""
+        """Filter open tickets that are escalated and not answered, paused or decided since."""
         return self.open().filter(escalated_due_at__isnull=False, escalated_due_at=F("due_at"))
 
     def urgent_first(self) -> "TicketQuerySet":
-        """What is due first, then the oldest."""
+        """Order by due date, then by age."""
         return self.order_by(F("due_at").asc(nulls_last=True), "pk")
 
     def waiting(self) -> "TicketQuerySet":
-        """What the sweep has to find an agent for (decision T18)."""
+        """Filter tickets that need an agent and have none (decision T18)."""
         return self.needing_agent().filter(agent=None)
 
     def unawaited(self) -> "TicketQuerySet":
-        """Return tickets for which no answer waits: nobody else is led to the others."""
+        """Exclude tickets with a pending answer, which are not offered to other agents."""
         return self.exclude(pending_answers__due_at__isnull=False)
 
     def hold(self, ticket_id: int) -> "Ticket":
-        """The ticket, its row locked until the transaction ends. Raises Ticket.DoesNotExist.
+        """Lock a ticket until the transaction ends, and return it. Raises Ticket.DoesNotExist.
 
-        Comments and history rows point at it: a stronger lock would make their inserts wait.
+        A stronger lock would block inserts of comments and history, which refer to the row.
         """
-        held = self.select_for_update(of=("self",), no_key=True)
-        # Its clocks ask for the company's plan.
-        return held.select_related("company").get(pk=ticket_id)
+        locked = self.select_for_update(of=("self",), no_key=True)
+        # The clocks need the company's plan.
+        return locked.select_related("company").get(pk=ticket_id)
 
 
 class Ticket(models.Model):
-    """A company's request about a shipment, a credit, a carrier, a package or a credit line."""
+    """Request of a company about a shipment, a credit, a carrier, a package or a credit line."""
 
     STATUSES = STATUS_CHOICES
 
-    # An index below begins with the company.
+    # No index of its own, as others in Meta begin with the company.
     company = models.ForeignKey(
         Company,
         on_delete=models.PROTECT,
@@ -96,7 +96,7 @@ class Ticket(models.Model):
         db_index=False,
         verbose_name=_("company"),
     )
-    # As the company: see the desk's filters among the indexes.
+    # No index of its own, as others in Meta begin with the type.
     type = models.ForeignKey(
         TicketType,
         on_delete=models.PROTECT,
@@ -108,9 +108,9 @@ class Ticket(models.Model):
         _("status"), choices=STATUSES, default=Status.PENDING.value
     )
     comments = models.TextField(blank=True, help_text=_("What the company first wrote."))
-    # The company's own JSON text: its keys keep their order, its numbers their digits.
+    # JSON text as the company sent it, to preserve the order of keys and the digits of numbers.
     data = models.TextField(null=True, blank=True)  # noqa: DJ001 - null says none was given
-    # Plain numbers: an id that we do not know is remembered, not refused (decision T12).
+    # Plain numbers without constraints, as unknown ids are accepted (decision T12).
     shipment_id = models.BigIntegerField(null=True, blank=True)
     credit_id = models.BigIntegerField(null=True, blank=True)
     carrier_id = models.BigIntegerField(_("carrier id"), null=True, blank=True)
@@ -126,23 +126,23 @@ class Ticket(models.Model):
         db_index=False,
         verbose_name=_("agent"),
     )
-    # As the shipment said when the ticket was opened: the desk counts and searches by it.
+    # Copied from the shipment, for statistics and searches of the desk.
     carrier_name = models.CharField(_("carrier name"), max_length=100, blank=True, editable=False)
     # Due dates (tickets/sla/due_dates.py), set at every change of state; the queues read them.
     first_response_due_at = models.DateTimeField(null=True, editable=False)
     resolution_due_at = models.DateTimeField(null=True, editable=False)
-    # The earlier of the two that still run; null while none does.
+    # The earlier of the two that still run; null if neither does.
     due_at = models.DateTimeField(_("due at"), null=True, editable=False)
-    # The `due_at` for which it was escalated: another one may be escalated again.
+    # The `due_at` for which it was escalated; with another one it may be escalated again.
     escalated_due_at = models.DateTimeField(null=True, editable=False)
-    # The day on which the carrier stops taking the claim.
+    # Claim deadline of the carrier.
     filing_due_at = models.DateTimeField(null=True, editable=False)
     first_responded_at = models.DateTimeField(null=True, editable=False)
     # True if the last public comment is the company's.
     company_spoke_last = models.BooleanField(default=False, db_default=False, editable=False)
     decided_at = models.DateTimeField(null=True, editable=False)
-    # Null also where no user decided: an automation, or the company in the test environment. A
-    # trigger writes it from the history.
+    # Written by a trigger from the history. Null if the decision was not a user's but an
+    # automation's, or the company's in the test environment.
     decided_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         on_delete=models.SET_NULL,
@@ -152,11 +152,11 @@ class Ticket(models.Model):
         editable=False,
         verbose_name=_("decided by"),
     )
-    # Why it was decided as it is: the code of a ReasonCode. Empty while it is open.
+    # Code of the decision's ReasonCode; empty while the ticket is open.
     reason_code = models.CharField(
         _("reason code"), max_length=40, blank=True, default="", db_default="", editable=False
     )
-    # The money that it is about, in one currency (tickets/changes/decisions.py).
+    # Amounts in one currency (tickets/changes/decisions.py).
     amount_claimed = models.DecimalField(
         max_digits=14, decimal_places=PLACES, null=True, editable=False
     )
@@ -169,13 +169,13 @@ class Ticket(models.Model):
     currency = models.CharField(
         _("currency"), max_length=3, blank=True, default="", db_default="", editable=False
     )
-    # Of the rules behind its due dates: when they change, these are recalculated.
+    # Digest of the rules used for the due dates, which are recalculated when it changes.
     clock_digest = models.BigIntegerField(default=0, editable=False)
-    # Counts every change of state.
+    # Incremented with every change of state.
     version = models.PositiveIntegerField(default=1, editable=False)
     created_at = models.DateTimeField(_("created at"))
     updated_at = models.DateTimeField(_("updated at"))
-    # `created_at` of its last event (decision N2); null while none was published but its first.
+    # `created_at` of its last event (decision N2); null until the second one is published.
     last_event_at = models.DateTimeField(null=True, editable=False)
 
     objects = TicketQuerySet.as_manager()
@@ -204,7 +204,7 @@ class Ticket(models.Model):
 
 
 class Document(models.Model):
-    """A document field of a ticket. Its value is never fetched (decision T16)."""
+    """Document field of a ticket. Its value is never fetched (decision T16)."""
 
     class Type(models.TextChoices):
         FILE = "file"
@@ -226,7 +226,7 @@ class Document(models.Model):
 
 
 class IncidenceLink(models.Model):
-    """A ticket and the known problem it is about (decision T19)."""
+    """Link between a ticket and an incidence (decision T19)."""
 
     ticket = models.ForeignKey(
         Ticket, on_delete=models.CASCADE, related_name="incidence_links", db_index=False

@@ -1,4 +1,4 @@
-"""How agents work on a ticket together."""
+"""Collaboration of agents on a ticket: watches, snoozes, mentions, links."""
 
 from datetime import datetime, timedelta
 
@@ -9,12 +9,12 @@ from tickets.models.agents import Agent
 from tickets.models.conversation import Comment
 from tickets.models.tickets import Ticket
 
-# Nobody sleeps through these: so long before them a ticket is awake.
+# A ticket wakes this long before each of its deadlines.
 WAKE_BEFORE = {"due_at": timedelta(hours=2), "filing_due_at": timedelta(days=1)}
 
 
 class Watch(models.Model):
-    """An agent who is notified when a ticket's company answers, and when it is decided."""
+    """Subscription of an agent to answers and decisions on a ticket."""
 
     agent = models.ForeignKey(
         Agent, on_delete=models.CASCADE, related_name="watches", db_index=False
@@ -25,7 +25,7 @@ class Watch(models.Model):
     class Meta:
         default_permissions = ()
         constraints = [
-            # Also the index of an agent's list.
+            # Also serves as the index for an agent's list.
             models.UniqueConstraint(fields=["agent", "ticket"], name="one_watch_per_agent"),
         ]
 
@@ -35,7 +35,7 @@ class Watch(models.Model):
 
 class SnoozeQuerySet(models.QuerySet["Snooze"]):
     def asleep(self, now: datetime) -> "SnoozeQuerySet":
-        """Return snoozes in force: not over, of who has the ticket, no deadline near."""
+        """Filter snoozes in force: not over, by the ticket's present agent, no near deadline."""
         near = Q()
         for column, before in WAKE_BEFORE.items():
             at = f"ticket__{column}"
@@ -44,7 +44,7 @@ class SnoozeQuerySet(models.QuerySet["Snooze"]):
 
 
 class Snooze(models.Model):
-    """A ticket that its agent has put aside. What its company does to the ticket removes it."""
+    """Snooze of a ticket by its agent; actions of the ticket's company remove it."""
 
     ticket = models.OneToOneField(
         Ticket, on_delete=models.CASCADE, primary_key=True, related_name="snooze"
@@ -63,13 +63,13 @@ class Snooze(models.Model):
 
 
 class Mention(models.Model):
-    """An agent whom a note names with an @, as the names were when it was written."""
+    """Agent mentioned with an @ in a note, resolved when the note was written."""
 
     comment = models.ForeignKey(
         Comment, on_delete=models.CASCADE, related_name="mentions", db_index=False
     )
     agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="mentions")
-    # As it stands in the note, without the @.
+    # Name as written in the note, without the @.
     written = models.CharField(max_length=150)
 
     class Meta:
@@ -83,7 +83,7 @@ class Mention(models.Model):
 
 
 class RelatedTickets(models.Model):
-    """Two tickets of one company that an agent has linked by hand. The first is the older one."""
+    """Link by an agent between two tickets of one company. The first is the older one."""
 
     first = models.ForeignKey(
         Ticket, on_delete=models.CASCADE, related_name="related_later", db_index=False
@@ -102,10 +102,10 @@ class RelatedTickets(models.Model):
 
 
 class CallerTicket(models.Model):
-    """A form in which an agent opened a ticket for a caller, so that it is taken once."""
+    """Form in which an agent opened a ticket for a caller, stored to ignore repeats."""
 
     key = models.UUIDField(unique=True)
-    # Null while the ticket is being opened: no other transaction sees that.
+    # Null only within the transaction that opens the ticket.
     ticket = models.OneToOneField(
         Ticket, on_delete=models.CASCADE, null=True, related_name="caller_form"
     )

@@ -7,15 +7,15 @@ from django.utils.translation import gettext_lazy as _
 
 from tickets.labels import type_label
 
-# What an input of a type may be in a form.
+# Form elements of a type's input.
 ELEMENTS = ("input", "select")
-# The members of each entry, and which it must have.
+# Members of each entry with their types.
 INPUT = {"name": str, "el": str, "required": bool, "type": str, "label": str, "options": list}
 FILE = {"name": str, "description": str, "type": str, "required": bool}
 
 
 def check_inputs(value: Any) -> None:
-    """Raises ValidationError for what is no list of inputs."""
+    """Raise ValidationError unless a value is a list of inputs."""
     check_entries(value, INPUT, {"name", "el", "required"})
     for entry in value:
         if entry["el"] not in ELEMENTS:
@@ -26,7 +26,7 @@ def check_inputs(value: Any) -> None:
 
 
 def check_files(value: Any) -> None:
-    """Raises ValidationError for what is no list of files."""
+    """Raise ValidationError unless a value is a list of files."""
     check_entries(value, FILE, {"name"})
 
 
@@ -37,16 +37,16 @@ def check_entries(value: Any, members: dict[str, type], required: set[str]) -> N
         if missing := sorted(required - entry.keys()):
             text = gettext("Each entry needs %(members)s.")
             raise ValidationError(text % {"members": ", ".join(missing)})
-        for name, given in entry.items():
+        for name, member in entry.items():
             kind = members.get(name)
             if kind is None:
                 text = gettext('An entry has no "%(name)s": there are %(known)s.')
                 raise ValidationError(text % {"name": name, "known": ", ".join(members)})
-            if type(given) is not kind:
-                raise ValidationError(wrong_kind(kind) % {"name": name})
+            if type(member) is not kind:
+                raise ValidationError(kind_error(kind) % {"name": name})
 
 
-def wrong_kind(kind: type) -> str:
+def kind_error(kind: type) -> str:
     if kind is str:
         return gettext('"%(name)s" is a text.')
     return (
@@ -58,15 +58,15 @@ def wrong_kind(kind: type) -> str:
 
 class TicketTypeQuerySet(models.QuerySet["TicketType"]):
     def offered(self) -> "TicketTypeQuerySet":
-        """Those that companies may open tickets of; tickets of the others go on (decision N27)."""
+        """Filter types that companies may open; tickets of other types continue (decision N27)."""
         return self.filter(active=True)
 
 
 class TicketType(models.Model):
-    """What a ticket may be about. A table: the source's list is incomplete (decision T14)."""
+    """Subject of tickets. It is a table, as the interface's list is incomplete (decision T14)."""
 
     class Reference(models.TextChoices):
-        """What a ticket of this type points at, as clients know it."""
+        """Kind of object that a ticket of this type is about; clients know the values."""
 
         NOTHING = "", _("nothing")
         SHIPMENT = "guide", _("a shipment")
@@ -78,10 +78,10 @@ class TicketType(models.Model):
     name = models.CharField(_("name"), max_length=50, unique=True)
     description = models.CharField(_("description"), max_length=300, blank=True)
     reference = models.CharField(_("reference"), max_length=20, choices=Reference, blank=True)
-    # A PO box ticket may name its package, and need not.
+    # False for PO box tickets, which may omit their package.
     reference_required = models.BooleanField(_("reference required"), default=True)
     active = models.BooleanField(_("active"), default=True)
-    # What clients show in a form, and what assistants go by. We demand none of it.
+    # Shown by clients in forms and used by AI assistants; the service does not enforce them.
     inputs = models.JSONField(
         _("inputs"),
         blank=True,
@@ -136,6 +136,6 @@ class TicketType(models.Model):
         return type_label(self.name)
 
     def clean(self) -> None:
-        # Validators are not asked about null, {} and an empty text.
+        # Replace null, {} and "", for which validators do not run.
         self.inputs = self.inputs or []
         self.files = self.files or []

@@ -1,1 +1,1 @@
-"""When a ticket is due: business hours, clocks, targets and their recalculation."""
+"""Due dates of tickets: business hours, clocks, targets and recalculation."""

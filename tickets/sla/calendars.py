@@ -1,7 +1,7 @@
-"""Business time: the hours of a calendar, added and measured. No database here.
+"""Arithmetic with business time of a calendar. No database access.
 
-An instant is an aware datetime of any zone, answers are in UTC. Business time is real time that
-passes while somebody is at work: a night shift is an hour longer when the clocks go back.
+Instants are aware datetimes in any time zone, results are in UTC. Business time is elapsed time
+within working hours: a night shift is an hour longer when the clocks go back.
 """
 
 from bisect import bisect_left, bisect_right
@@ -15,20 +15,20 @@ from zoneinfo import ZoneInfo
 NO_TIME = timedelta()
 DAY = timedelta(days=1)
 MIDNIGHT = time()
-# Where no target ends; what is still not over by then is a mistake in the calendar.
+# Limit of the search; a target that ends later than this has a wrong calendar.
 FARTHEST_MONTHS = 50 * 12
 
 
 class BadCalendar(ValueError):
-    """Nobody can work by this calendar; the message says why."""
+    """Invalid calendar; the message says why."""
 
 
 class TooFar(ValueError):
-    """So much business time does not pass in fifty years of the calendar."""
+    """Error for a duration of more than fifty years of the calendar."""
 
 
 class Hours(NamedTuple):
-    """An interval of a weekday (Monday is 0); it ends at the day's end when `ends` is 00:00."""
+    """Interval of a weekday (Monday is 0); `ends` at 00:00 is the end of the day."""
 
     weekday: int
     starts: time
@@ -37,12 +37,12 @@ class Hours(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BusinessHours:
-    """Working hours on the wall clock of a zone; on a holiday nobody works. Raises BadCalendar."""
+    """Working hours and holidays in the local time of a zone. Raises BadCalendar."""
 
     time_zone: str
     hours: tuple[Hours, ...]
     holidays: frozenset[date] = frozenset()
-    # What has been worked out so far: a month takes a quarter of a millisecond, once.
+    # Cache of computed months: one takes a quarter of a millisecond.
     months: dict[int, "Month"] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -53,7 +53,7 @@ class BusinessHours:
 
 
 def zone(name: str) -> ZoneInfo:
-    """The time zone of this name. Raises BadCalendar."""
+    """Return the time zone of this name. Raises BadCalendar."""
     try:
         return ZoneInfo(name)
     except (ValueError, LookupError, OSError) as error:
@@ -61,7 +61,7 @@ def zone(name: str) -> ZoneInfo:
 
 
 def refuse_impossible(hours: tuple[Hours, ...]) -> None:
-    """Raises BadCalendar where an interval ends before it starts, or meets another."""
+    """Raise BadCalendar if an interval ends before it starts, or overlaps another."""
     for one in hours:
         if MIDNIGHT != one.ends <= one.starts:
             raise BadCalendar(f"{one.starts:%H:%M} to {one.ends:%H:%M} ends before it starts.")
@@ -72,25 +72,25 @@ def refuse_impossible(hours: tuple[Hours, ...]) -> None:
 
 
 def add_business_time(calendar: BusinessHours, start: datetime, duration: timedelta) -> datetime:
-    """The first instant at which `duration` of business time has passed since `start`.
+    """Return the first instant at which `duration` of business time has passed since `start`.
 
     Raises TooFar.
     """
     if duration <= NO_TIME:
         return utc(start)
     first, passed = business_time_in_month(calendar, start)
-    left = passed + duration
+    remaining = passed + duration
     for index in range(first, first + FARTHEST_MONTHS):
         month = month_of(calendar, index)
-        if left <= month.total:
-            place = bisect_left(month.passed, left)
-            return month.ends[place] - (month.passed[place] - left)
-        left -= month.total
+        if remaining <= month.total:
+            position = bisect_left(month.passed, remaining)
+            return month.ends[position] - (month.passed[position] - remaining)
+        remaining -= month.total
     raise TooFar(f"{duration} of business time takes more than fifty years.")
 
 
 def business_time_between(calendar: BusinessHours, start: datetime, end: datetime) -> timedelta:
-    """The business time from `start` to `end`; none when the end is not later."""
+    """Return the business time from `start` to `end`; zero if `end` is not later."""
     if utc(end) <= utc(start):
         return NO_TIME
     first, before = business_time_in_month(calendar, start)
@@ -100,25 +100,25 @@ def business_time_between(calendar: BusinessHours, start: datetime, end: datetim
 
 
 class Month(NamedTuple):
-    """The working intervals of the local days of a month, as instants in order."""
+    """Working intervals of the local days of a month, as instants in order."""
 
     starts: list[datetime]
     ends: list[datetime]
-    # Business time of the month by the end of each.
+    # Cumulative business time of the month at the end of each interval.
     passed: list[timedelta]
     total: timedelta
 
     def passed_by(self, instant: datetime) -> timedelta:
-        place = bisect_right(self.starts, instant) - 1
-        if place < 0:
+        position = bisect_right(self.starts, instant) - 1
+        if position < 0:
             return NO_TIME
-        return self.passed[place] - max(self.ends[place] - instant, NO_TIME)
+        return self.passed[position] - max(self.ends[position] - instant, NO_TIME)
 
 
 def business_time_in_month(calendar: BusinessHours, instant: datetime) -> tuple[int, timedelta]:
-    """A month that has begun everywhere, and the business time since its beginning."""
+    """Return a month that has begun in every zone, and the business time since its beginning."""
     instant = utc(instant)
-    # Two days: local days are up to 14 hours away from those of UTC.
+    # Go back two days, as local days differ from those of UTC by up to 14 hours.
     then = instant - 2 * DAY
     index = then.year * 12 + then.month - 1
     months = month_of(calendar, index), month_of(calendar, index + 1)
@@ -161,20 +161,20 @@ def days(index: int) -> Iterator[date]:
 
 
 def first_instant(there: ZoneInfo, wall: datetime) -> datetime:
-    """The first instant at which the wall clock there shows this time or a later one.
+    """Return the first instant at which the local clock shows this time or a later one.
 
-    So intervals that touch on the wall touch in time, and none is shorter than nothing: also
-    where the clock skips the time, or shows it twice.
+    Adjacent intervals of local time are therefore adjacent in real time, and none has a negative
+    length, even if the clock skips the time or shows it twice.
     """
-    found = wall.replace(tzinfo=there).astimezone(UTC)
-    if wall_clock_at(there, found) == wall:
-        return found
-    # In the gap: the transition lies between the readings by the offsets behind and before it.
-    early = wall.replace(tzinfo=there, fold=1).astimezone(UTC)
-    while (seconds := int((found - early).total_seconds())) > 1:
+    instant = wall.replace(tzinfo=there).astimezone(UTC)
+    if wall_clock_at(there, instant) == wall:
+        return instant
+    # The clock skips the time: find the transition between the instants by either offset.
+    early, late = wall.replace(tzinfo=there, fold=1).astimezone(UTC), instant
+    while (seconds := int((late - early).total_seconds())) > 1:
         middle = early + timedelta(seconds=seconds // 2)
-        early, found = (middle, found) if wall_clock_at(there, middle) < wall else (early, middle)
-    return found
+        early, late = (middle, late) if wall_clock_at(there, middle) < wall else (early, middle)
+    return late
 
 
 def wall_clock_at(there: ZoneInfo, instant: datetime) -> datetime:

@@ -1,7 +1,7 @@
-"""When a ticket has to be answered and decided: a pure function of its moves and a target.
+"""Due dates of a ticket's response and decision, as a pure function of its moves and a target.
 
 The clock runs while it is our turn, pauses while we wait for the company or for others, and stops
-with a decision. A ticket that a lead reopens goes on where it stood.
+with a decision. Reopening a ticket resumes it.
 """
 
 from collections.abc import Sequence
@@ -14,14 +14,14 @@ from core.values.times import is_plausible
 from tickets.sla.calendars import BusinessHours, add_business_time, business_time_between
 from tickets.statuses import PAUSED, RUNNING, TERMINAL, TOLD, By, Status
 
-# Marked as soon when so much is left; of a claim to be filed, the days that it takes to gather.
+# Time before a due date from which it is shown as soon. A claim takes days to gather its documents.
 SOON = timedelta(hours=2)
 FILING_SOON = timedelta(days=3)
 
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """What a company is promised, in business time of a calendar."""
+    """SLA target of a company, in business time of a calendar."""
 
     calendar: BusinessHours
     first_response: timedelta
@@ -29,14 +29,14 @@ class Promise:
 
 
 class Move(NamedTuple):
-    """A status that a ticket came to, and when; the first is its opening."""
+    """Status that a ticket was moved to, and when; the first is its opening."""
 
     status: Status
     at: datetime
 
 
 class Due(NamedTuple):
-    """Until when to answer, to decide, and the earlier of what still runs."""
+    """Due dates of response and decision, and the earlier of those that still run."""
 
     first_response: datetime | None
     resolution: datetime | None
@@ -47,10 +47,10 @@ NEVER = Due(None, None, None)
 
 
 def compute_due(moves: Sequence[Move], answered_at: datetime | None, promise: Promise) -> Due:
-    """All three, after these moves in their order. Raises TooFar.
+    """Compute the due dates after these moves, in their order. Raises TooFar.
 
-    What was missed stays in the past, whatever follows: a late answer is seen as late. Paused,
-    nobody knows when the decision will be due; decided, it says until when it would have been.
+    A missed due date stays in the past, so that a late answer remains late. While the clock is
+    paused the due date of the decision is unknown; after a decision it is when it would have been.
     """
     first = deadline(moves, promise.calendar, promise.first_response, answered_at)
     decided_at = moves[-1].at if moves[-1].status in TERMINAL else None
@@ -64,29 +64,29 @@ def compute_due(moves: Sequence[Move], answered_at: datetime | None, promise: Pr
 def deadline(
     moves: Sequence[Move], calendar: BusinessHours, allowed: timedelta, done_at: datetime | None
 ) -> datetime | None:
-    """When the time that ran up to `done_at` uses up what is allowed, or would have; else None."""
-    left = allowed
+    """Return when a clock that stops at `done_at` reaches `allowed`; None while it is paused."""
+    remaining = allowed
     ends = [move.at for move in moves[1:]]
     for move, end in zip(moves, [*ends, None], strict=True):
         if done_at is not None and (end is None or end >= done_at):
             end = done_at
         if move.status in RUNNING:
             ran = None if end is None else business_time_between(calendar, move.at, end)
-            if ran is None or ran >= left:
-                return add_business_time(calendar, move.at, left)
-            left -= ran
+            if ran is None or ran >= remaining:
+                return add_business_time(calendar, move.at, remaining)
+            remaining -= ran
         if end is not None and end == done_at:
-            return add_business_time(calendar, done_at, left)
+            return add_business_time(calendar, done_at, remaining)
     return None
 
 
 def answers(by: By, to: Status) -> bool:
-    """Is this move an answer by itself? It is when the company is told of it."""
+    """Return whether a move counts as an answer, which it does if it notifies the company."""
     return by in (By.AGENT, By.LEAD) and to in TOLD
 
 
 class ClockState(StrEnum):
-    """How a clock of a ticket stands."""
+    """State of a ticket's clock."""
 
     RUNNING = "running"
     SOON = "soon"
@@ -94,11 +94,11 @@ class ClockState(StrEnum):
     PAUSED = "paused"
     DONE = "done"
     DONE_LATE = "done late"
-    # Nothing is promised, or nothing is awaited any more.
+    # There is no target, or the clock has stopped.
     NONE = "none"
 
 
-class Clocked(Protocol):
+class TicketTimes(Protocol):
     status: int
     due_at: datetime | None
     first_response_due_at: datetime | None
@@ -108,29 +108,29 @@ class Clocked(Protocol):
     decided_at: datetime | None
 
 
-def first_response(ticket: Clocked, now: datetime) -> ClockState:
-    """A decision is an answer too."""
+def first_response(ticket: TicketTimes, now: datetime) -> ClockState:
+    """Return the state of the response; a decision counts as one."""
     done_at = ticket.first_responded_at or ticket.decided_at
     return clock_state(ticket.first_response_due_at, done_at, now, paused=is_paused(ticket))
 
 
-def resolution(ticket: Clocked, now: datetime) -> ClockState:
+def resolution(ticket: TicketTimes, now: datetime) -> ClockState:
     return clock_state(ticket.resolution_due_at, ticket.decided_at, now, paused=is_paused(ticket))
 
 
-def next_promise(ticket: Clocked, now: datetime) -> ClockState:
-    """The earlier of the two promises that still run."""
+def next_promise(ticket: TicketTimes, now: datetime) -> ClockState:
+    """Return the state of the earlier of the two due dates that still run."""
     due_at = None if ticket.status in TERMINAL else ticket.due_at
     return clock_state(due_at, None, now, paused=is_paused(ticket))
 
 
-def filing_state(ticket: Clocked, now: datetime) -> ClockState:
-    """The carrier does not wait for the company's documents."""
+def filing_state(ticket: TicketTimes, now: datetime) -> ClockState:
+    """Return the state of the claim deadline, which does not pause while others have to act."""
     return clock_state(ticket.filing_due_at, ticket.decided_at, now, soon=FILING_SOON)
 
 
-def is_paused(ticket: Clocked) -> bool:
-    """Do we wait for somebody else?"""
+def is_paused(ticket: TicketTimes) -> bool:
+    """Return whether somebody else has to act."""
     return ticket.status in PAUSED
 
 
@@ -142,7 +142,7 @@ def clock_state(
     paused: bool = False,
     soon: timedelta = SOON,
 ) -> ClockState:
-    """How a clock stands that runs up to `done_at`, if that has come."""
+    """Return the state of a clock; `done_at` is when it stopped, or None."""
     if done_at is not None and due_at is not None:
         return ClockState.DONE if done_at <= due_at else ClockState.DONE_LATE
     if paused and done_at is None:
@@ -155,7 +155,7 @@ def clock_state(
 
 
 class Filing(NamedTuple):
-    """How long a carrier takes claims: days since it was handed the shipment, or delivered it."""
+    """Days in which a carrier accepts claims, since it was handed the shipment or delivered it."""
 
     days: int
     from_delivery: bool
@@ -164,9 +164,9 @@ class Filing(NamedTuple):
 def filing_due(
     filing: Filing, shipped_at: datetime | None, delivered_at: datetime | None
 ) -> datetime | None:
-    """When the right to claim dies; None while nobody knows since when to count.
+    """Return the claim deadline; None if its start is unknown or implausible (decision N28).
 
-    Nobody knows that either where the time cannot be (decision N28) or the days lead beyond time.
+    Also None if it is beyond the latest datetime.
     """
     since = delivered_at if filing.from_delivery else shipped_at
     if since is None or not is_plausible(since):

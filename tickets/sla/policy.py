@@ -1,4 +1,4 @@
-"""What is promised to whom, and how long carriers take claims: the tables, ready to be asked."""
+"""SLA targets and filing rules, loaded from their tables and cached."""
 
 import logging
 import time
@@ -15,38 +15,38 @@ from tickets.sla.clocks import Filing, Promise
 
 logger = logging.getLogger(__name__)
 
-# Reading the tables for each new ticket would cost more statements than the ticket itself.
+# Reading the tables for each new ticket would take more statements than the ticket itself.
 KEPT_SECONDS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class SLARules:
-    """All targets and filing rules, by what they are for."""
+    """All SLA targets and filing rules by their keys."""
 
     promises: Mapping[tuple[str, int | None], Promise]
     filing: Mapping[tuple[str, int], Filing]
-    # By plan; "" for all plans that have no target of their own.
+    # By plan; "" is for plans without a target of their own.
     digests: Mapping[str, int]
 
     def promise(self, plan: str, type_id: int) -> Promise | None:
-        """The most specific: plan and type, then plan, then type, then neither."""
+        """Return the most specific target: by plan and type, then plan, then type, then neither."""
         for key in ((plan, type_id), (plan, None), ("", type_id), ("", None)):
-            if found := self.promises.get(key):
-                return found
+            if promise := self.promises.get(key):
+                return promise
         return None
 
     def filing_of(self, carrier_name: str, type_id: int) -> Filing | None:
-        """The carrier's own rule for this type, or that for any carrier."""
+        """Return the carrier's own rule for this type, or that for any carrier."""
         own = self.filing.get((carrier_key(carrier_name), type_id))
         return own or self.filing.get(("", type_id))
 
     def digest(self, plan: str) -> int:
-        """Of all that clocks of this plan depend on: it differs as soon as anything does."""
+        """Return the digest of all rules that affect the clocks of a plan."""
         return self.digests.get(plan, self.digests[""])
 
 
 def current_rules() -> SLARules:
-    """As they were at most ten seconds ago. What a ticket misses by that, the sweep repairs."""
+    """Return rules at most ten seconds old; `recalculate_stale` repairs what a ticket misses."""
     return cached_rules(int(time.monotonic() // KEPT_SECONDS))
 
 
@@ -60,7 +60,7 @@ def clear_cached_rules() -> None:
 
 
 def load_rules() -> SLARules:
-    """As the tables have them now."""
+    """Load the rules from their tables."""
     usable = read_calendars()
     promises: dict[tuple[str, int | None], Promise] = {
         (plan, type_id): Promise(
@@ -77,24 +77,24 @@ def load_rules() -> SLARules:
             "pk"
         ).values_list("carrier_name", "type", "days", "counts_from_delivery")
     }
-    written = rules_as_text(promises, filing)
+    text = rules_as_text(promises, filing)
     plans = {"", *(plan for plan, _ in promises)}
-    return SLARules(promises, filing, {plan: rules_digest(f"{plan} {written}") for plan in plans})
+    return SLARules(promises, filing, {plan: rules_digest(f"{plan} {text}") for plan in plans})
 
 
 def read_calendars() -> dict[int, calendars.BusinessHours]:
-    found = {}
+    usable = {}
     for row in Calendar.objects.order_by().prefetch_related("hours", "holidays"):
         try:
-            found[row.pk] = read_calendar(row)
+            usable[row.pk] = read_calendar(row)
         except calendars.BadCalendar as error:
-            # Tickets are opened all the same; until it is mended nothing is due by it.
+            # Tickets can still be opened; they have no due dates until the calendar is corrected.
             logger.warning("ignoring the invalid calendar %s: %s", row, error)
-    return found
+    return usable
 
 
 def read_calendar(row: Calendar) -> calendars.BusinessHours:
-    """Raises BadCalendar."""
+    """Convert a row to a calendar. Raises BadCalendar."""
     return calendars.BusinessHours(
         row.time_zone,
         tuple(calendars.Hours(one.weekday, one.starts, one.ends) for one in row.hours.all()),
@@ -105,7 +105,7 @@ def read_calendar(row: Calendar) -> calendars.BusinessHours:
 def rules_as_text(
     promises: Mapping[tuple[str, int | None], Promise], filing: Mapping[tuple[str, int], Filing]
 ) -> str:
-    """Equal in all processes: a set's own order is not."""
+    """Serialize the rules identically in all processes, in which sets may differ in order."""
     lines = [
         (
             str(key),

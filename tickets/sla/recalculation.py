@@ -1,7 +1,7 @@
-"""Recalculates due dates of many tickets: after new targets, and when news of shipments came late.
+"""Recalculation of due dates of many tickets, after changes of rules and late data of shipments.
 
-The rows say what is left to do: an open ticket whose digest is not that of the rules. So it does
-not matter who changed them, when a task died, or that a ticket was opened by the rules of before.
+Open tickets whose digest differs from that of the rules are still to do. It therefore does not
+matter who changed the rules, whether a job was killed, or under which rules a ticket was created.
 """
 
 from collections import defaultdict
@@ -20,9 +20,9 @@ from tickets.sla import policy
 from tickets.sla.clocks import filing_due
 from tickets.sla.due_dates import set_claim_deadline, set_due_dates, status_path
 
-# As many as are locked at a time: an agent's move waits for no longer than these take.
+# Tickets locked at a time; an agent's move waits for a batch at most.
 BATCH = 300
-# As many as one run recalculates: a few seconds of work, so that other tasks have their turn.
+# Tickets per run: a few seconds of work, so that other jobs have their turn.
 MOST_AT_ONCE = 3000
 NEEDED = (
     "company__plan",
@@ -50,7 +50,7 @@ WHERE ticket.id = new.id
 
 
 def rules_changed() -> None:
-    """Recalculate all open tickets, once the change of rules is committed."""
+    """Recalculate open tickets after the change of rules is committed."""
     transaction.on_commit(request_recalculation, robust=True)
 
 
@@ -60,19 +60,19 @@ def request_recalculation() -> None:
 
 
 def recalculate_stale() -> int:
-    """Recalculate MOST_AT_ONCE open tickets whose due dates follow other rules; returns how many.
+    """Recalculate up to MOST_AT_ONCE open tickets with other rules; returns their number.
 
-    A transaction for some hundreds of them. Several may run at a time.
+    Uses a transaction per BATCH, and may run concurrently.
     """
     rules, rows = policy.load_rules(), FailingRows("recalculate_stale")
-    # Those that failed before come last: however many they are, they keep no others waiting.
+    # Tickets that failed before come last, so that they cannot block others.
     failed = [int(key) for _, key in rows.known]
-    left = stale(rules).exclude(pk__in=failed) if failed else stale(rules)
-    done = recalculate_tickets(left, rules, rows, MOST_AT_ONCE)
-    if failed and done < MOST_AT_ONCE:
+    tickets = stale(rules).exclude(pk__in=failed) if failed else stale(rules)
+    count = recalculate_tickets(tickets, rules, rows, MOST_AT_ONCE)
+    if failed and count < MOST_AT_ONCE:
         again = stale(rules).filter(pk__in=failed)
-        done += recalculate_tickets(again, rules, rows, MOST_FAILURES // 2)
-    return done
+        count += recalculate_tickets(again, rules, rows, MOST_FAILURES // 2)
+    return count
 
 
 def stale(rules: policy.SLARules) -> QuerySet[Ticket]:
@@ -85,23 +85,23 @@ def stale(rules: policy.SLARules) -> QuerySet[Ticket]:
 
 
 def set_late_claim_deadlines() -> int:
-    """Set carriers and filing days of open tickets whose shipment told us only now.
+    """Set carriers and claim deadlines of open tickets whose shipment's data came later.
 
-    Of MOST_AT_ONCE and some more at a time; returns how many.
+    Handles MOST_AT_ONCE tickets and up to a chunk more; returns their number.
     """
     rules, rows = policy.load_rules(), FailingRows("set_late_claim_deadlines")
-    found: list[int] = []
+    ids: list[int] = []
     for chunk in without_claim_deadline(rules):
         tickets = {ticket.pk: ticket for ticket in chunk}
 
-        def look(keys: Sequence[int], known: Mapping[int, Ticket] = tickets) -> None:
-            found.extend(news_of([known[key] for key in keys], rules))
+        def collect_ids(keys: Sequence[int], by_id: Mapping[int, Ticket] = tickets) -> None:
+            ids.extend(ids_with_changes([by_id[key] for key in keys], rules))
 
-        rows.do("ticket", list(tickets), look)
-        if len(found) >= MOST_AT_ONCE:
+        rows.do("ticket", list(tickets), collect_ids)
+        if len(ids) >= MOST_AT_ONCE:
             break
-    tickets_with_news = Ticket.objects.open().filter(pk__in=found)
-    return recalculate_tickets(tickets_with_news, rules, rows) if found else 0
+    outdated = Ticket.objects.open().filter(pk__in=ids)
+    return recalculate_tickets(outdated, rules, rows) if ids else 0
 
 
 def without_claim_deadline(rules: policy.SLARules) -> Iterator[list[Ticket]]:
@@ -118,8 +118,8 @@ def without_claim_deadline(rules: policy.SLARules) -> Iterator[list[Ticket]]:
         yield chunk
 
 
-def news_of(tickets: list[Ticket], rules: policy.SLARules) -> list[int]:
-    """Those of them whose shipment says something that they lack."""
+def ids_with_changes(tickets: list[Ticket], rules: policy.SLARules) -> list[int]:
+    """Return the ids of tickets whose shipment has a carrier or deadline that they lack."""
     shipments = SHIPMENTS.in_bulk([ticket.shipment_id for ticket in tickets])
     return [
         ticket.pk
@@ -145,19 +145,19 @@ def recalculate_tickets(
     rows: FailingRows,
     most: int | None = None,
 ) -> int:
-    """Recalculate these, in the order of their ids: whoever locks several takes that order.
+    """Recalculate tickets in the order of their ids, which all locks of several tickets follow.
 
-    Returns how many. One that fails keeps its due dates.
+    Returns their number. A ticket that fails keeps its due dates.
     """
-    left = list(tickets.order_by("pk").values_list("pk", flat=True)[:most])
+    ids = list(tickets.order_by("pk").values_list("pk", flat=True)[:most])
     return sum(
-        rows.do("ticket", left[start : start + BATCH], partial(recalculate_batch, rules=rules))
-        for start in range(0, len(left), BATCH)
+        rows.do("ticket", ids[start : start + BATCH], partial(recalculate_batch, rules=rules))
+        for start in range(0, len(ids), BATCH)
     )
 
 
 def recalculate_batch(ids: Sequence[int], rules: policy.SLARules) -> None:
-    held = list(
+    tickets = list(
         Ticket.objects.open()
         .filter(pk__in=ids)
         .order_by("pk")
@@ -165,15 +165,15 @@ def recalculate_batch(ids: Sequence[int], rules: policy.SLARules) -> None:
         .only(*NEEDED)
         .select_for_update(of=("self",), no_key=True)
     )
-    # After the lock: nobody moves them any more.
-    moves = moves_of(held)
-    shipments = SHIPMENTS.in_bulk({one.shipment_id for one in held if one.shipment_id})
-    for ticket in held:
+    # Read after the lock, so that no move is missed.
+    moves = moves_of(tickets)
+    shipments = SHIPMENTS.in_bulk({one.shipment_id for one in tickets if one.shipment_id})
+    for ticket in tickets:
         shipment = shipments.get(ticket.shipment_id)
         own = shipment if shipment and shipment.company_id == ticket.company_id else None
         set_claim_deadline(ticket, rules, own)
         set_due_dates(ticket, rules, status_path(ticket, moves[ticket.pk]))
-    save_due_dates(held)
+    save_due_dates(tickets)
 
 
 def moves_of(tickets: Iterable[Ticket]) -> dict[int, list[tuple[int, datetime]]]:
@@ -185,7 +185,7 @@ def moves_of(tickets: Iterable[Ticket]) -> dict[int, list[tuple[int, datetime]]]
 
 
 def save_due_dates(tickets: list[Ticket]) -> None:
-    """Neither a change of state nor one that the company sees: no version, no time of update."""
+    """Save due dates without a new version or `updated_at`, as the company sees no change."""
     columns = [
         [getattr(ticket, field) for ticket in tickets] for field in (*FIELDS, "clock_digest", "pk")
     ]

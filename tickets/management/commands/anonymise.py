@@ -34,45 +34,45 @@ python manage.py anonymise --company 7 --older-than 365 --confirm 1204"""
         parser.add_argument("--confirm", type=int, metavar="N", help="how many they are")
 
     def about(self, options: dict[str, Any]) -> tuple[str, int | None]:
-        shipments = ", ".join(str(key) for key in chosen(**options)[1])
+        shipments = ", ".join(str(key) for key in select(**options)[1])
         return f"shipment {shipments}" if shipments else "", options.get("company_id")
 
     def run(self, *args: Any, dry_run: bool, confirm: int | None, **options: Any) -> Said:
-        tickets, shipments = chosen(**options)
-        what = amount_of(tickets, "ticket")
+        tickets, shipments = select(**options)
+        what = format_count(tickets, "ticket")
         if shipments:
-            what += " and " + amount_of(shipments, "shipment")
+            what += " and " + format_count(shipments, "shipment")
         try:
             anonymising.check_decided(tickets)
             if dry_run:
                 counts = {"tickets": len(tickets), "shipments": len(shipments)}
                 return Said(f"would anonymise {what}", counts)
-            self.make_sure(what, len(tickets) + len(shipments), confirm)
+            self.confirm_number(what, len(tickets) + len(shipments), confirm)
             counts = anonymising.anonymise(tickets, shipments, show=self.show)
         except anonymising.NotDecided as error:
             raise CommandError(str(error)) from error
         rows = ", ".join(f"{number} {kind}" for kind, number in counts.items() if number)
         return Said(f"anonymised {what}: {rows or 'nothing was left'}", counts)
 
-    def make_sure(self, what: str, number: int, confirm: int | None) -> None:
-        """Raises CommandError unless their number was given."""
+    def confirm_number(self, what: str, number: int, confirm: int | None) -> None:
+        """Raise CommandError unless the number of rows is confirmed, by option or prompt."""
         if confirm is None and self.stdout.isatty():
-            typed = input(f"This blanks {what} and cannot be undone. Type {number} to go on: ")
-            confirm = int(typed) if typed.strip().isdecimal() else None
+            answer = input(f"This blanks {what} and cannot be undone. Type {number} to go on: ")
+            confirm = int(answer) if answer.strip().isdecimal() else None
         if confirm != number:
             raise CommandError(f"Confirm with --confirm {number}. Nothing was blanked.")
 
 
-def chosen(
+def select(
     ticket: list[int],
     tracking_number: str | None,
     company_id: int | None,
     older_than: float | None,
     **_: Any,
 ) -> tuple[list[int], list[int]]:
-    """The ids of tickets, and of shipments. Raises CommandError."""
-    given = [bool(ticket), tracking_number is not None, older_than is not None]
-    if sum(given) != 1 or (ticket and company_id) or (older_than is not None and not company_id):
+    """Return the ids of the selected tickets and shipments. Raises CommandError."""
+    chosen = [bool(ticket), tracking_number is not None, older_than is not None]
+    if sum(chosen) != 1 or (ticket and company_id) or (older_than is not None and not company_id):
         raise CommandError(
             "Say --ticket ID, or --tracking-number NUMBER, or both --company ID and"
             " --older-than DAYS."
@@ -90,5 +90,5 @@ def chosen(
     return anonymising.decided_long_ago(company_id, before), []
 
 
-def amount_of(found: list[int], thing: str) -> str:
-    return f"{len(found)} {thing}{'' if len(found) == 1 else 's'}"
+def format_count(ids: list[int], thing: str) -> str:
+    return f"{len(ids)} {thing}{'' if len(ids) == 1 else 's'}"

@@ -30,17 +30,17 @@ touching any; with --all those of the others too. Leads switch them on and off a
         parser.add_argument("--all", action="store_true", help="also what is off would touch")
 
     def run(self, *args: Any, dry_run: bool, **options: Any) -> Said:
-        # Names as operators know them, whatever language the desk is in.
+        # English names for operators, whatever the language of the desk.
         with translation.override("en"):
-            found = [
-                described(one, tickets=dry_run and (one.active or options["all"]))
+            rows = [
+                automation_row(one, tickets=dry_run and (one.active or options["all"]))
                 for one in automations()
             ]
-        return Said("\n".join(map(automation_lines, found)), found)
+        return Said("\n".join(map(automation_lines, rows)), rows)
 
 
-def described(one: Automation, *, tickets: bool) -> dict[str, Any]:
-    """An automation, and where they are asked for the tickets that it would touch now."""
+def automation_row(one: Automation, *, tickets: bool) -> dict[str, Any]:
+    """Return an automation's settings, with `tickets` also the ids that it would touch now."""
     about = {"kind": one.kind, "type_id": one.type_id, "type": str(one.type), "active": one.active}
     settings = {name: getattr(one, name) for name in WAITS[Automation.Kind(one.kind)]}
     if not tickets:
@@ -51,7 +51,7 @@ def described(one: Automation, *, tickets: bool) -> dict[str, Any]:
 
 
 def automation_lines(one: dict[str, Any]) -> str:
-    """One for the automation, and one for the tickets that it would touch."""
+    """Format a line for the automation, and one for the tickets that it would touch."""
     waits = WAITS[Automation.Kind(one["kind"])]
     line = LINE.format(
         kind=one["kind"],

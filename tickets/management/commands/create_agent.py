@@ -48,8 +48,8 @@ class Command(OperatorCommand):
             )
         except agents.BadAgent as error:
             raise CommandError(str(error)) from error
-        made = {"agent_id": agent.pk, "username": username}
-        return Said(f"created agent {agent}", made, f"created agent {agent.pk}")
+        result = {"agent_id": agent.pk, "username": username}
+        return Said(f"created agent {agent}", result, f"created agent {agent.pk}")
 
 
 def ask_password(username: str) -> str:

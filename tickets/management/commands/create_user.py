@@ -25,5 +25,5 @@ class Command(OperatorCommand):
             user = roles.create_user(username, password, role, email=email)
         except roles.BadUser as error:
             raise CommandError(str(error)) from error
-        made = {"user_id": user.pk, "username": username, "role": role}
-        return Said(f"created {role} {user}", made, f"created user {user.pk}")
+        result = {"user_id": user.pk, "username": username, "role": role}
+        return Said(f"created {role} {user}", result, f"created user {user.pk}")

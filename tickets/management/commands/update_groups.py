@@ -19,7 +19,7 @@ class Command(OperatorCommand):
         return bool(options["apply"])
 
     def run(self, *args: Any, apply: bool, **options: Any) -> Said:
-        lines, found = [], []
+        lines, groups = [], []
         for name in Group.objects.filter(name__in=roles.GROUPS).values_list("name", flat=True):
             lacks = [
                 f"{one.content_type.app_label}.{one.codename}"
@@ -29,6 +29,6 @@ class Command(OperatorCommand):
             lines += [f"{name}: {one}" for one in lacks]
             if apply:
                 lines.append(f"{name}: granted {granted}")
-            found.append({"group": name, "lacks": lacks, "granted": granted})
-        told = ", ".join(f"{one['group']}: granted {one['granted']}" for one in found)
-        return Said(iter(lines), found, told or "there are no groups yet")
+            groups.append({"group": name, "lacks": lacks, "granted": granted})
+        summary = ", ".join(f"{one['group']}: granted {one['granted']}" for one in groups)
+        return Said(iter(lines), groups, summary or "there are no groups yet")
