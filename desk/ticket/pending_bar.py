@@ -30,7 +30,7 @@ class PendingGroup:
         return self.answers[0].due_at is not None
 
     @property
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         """Seconds until the first of them is sent."""
         due = min(one.due_at for one in self.answers if one.due_at)
         return max(0.0, (due - timezone.now()).total_seconds())
@@ -77,11 +77,11 @@ def bar_row(request: HttpRequest) -> QuerySet[Any, Any]:
     return rows.values_list("due_at", "waits")[:1]
 
 
-def bar_context(request: HttpRequest, *, sent: bool = False) -> dict[str, Any]:
+def bar_context(request: HttpRequest, *, all_sent: bool = False) -> dict[str, Any]:
     """Build the bar with the user's waiting and held answers; hidden if they may send none."""
     if not request.user.has_perm("tickets.change_ticket"):
         return {"shown": False}
     here = request.get_full_path() if request.method == "GET" else ""
     nothing = vars(request).get(NOTHING_WAITS, False)
     groups = [] if nothing else groups_of(of_bar(request).order_by("pk"))
-    return {"shown": True, "groups": groups, "here": here, "sent": sent}
+    return {"shown": True, "groups": groups, "here": here, "sent": all_sent}

@@ -48,7 +48,7 @@ def pending_act(request: StaffRequest, batch: UUID, act: str) -> HttpResponse:
     leaving.send_batch(request.user, batch)
     all_sent = not mine.exists()
     if "Desk-Bar" in request.headers:
-        return render(request, "desk/pending.html", bar_context(request, sent=all_sent))
+        return render(request, "desk/pending.html", bar_context(request, all_sent=all_sent))
     if all_sent:
         messages.success(request, gettext("Sent to the company."))
     return back_to_bar(request)
