@@ -32,7 +32,7 @@ SENTENCES = {
 
 
 class NotificationLine(NamedTuple):
-    """One notification as it is read."""
+    """A notification as it is displayed."""
 
     ticket_id: int
     icon: str
@@ -57,7 +57,7 @@ def notification_line(one: Notification) -> NotificationLine:
 
 
 def notification_sentence(one: Notification, kind: Notification.Kind) -> str:
-    """What happened, with the names of the ticket, its company and the colleague."""
+    """Describe a notification, with its ticket, company and colleague."""
     sentence = SENTENCES[kind]
     if kind == Notification.Kind.ASSIGNED and one.by in (By.AGENT, By.LEAD):
         sentence = _("%(name)s assigned ticket #%(ticket)d to you.")
