@@ -79,10 +79,7 @@ class Paper(FPDF):
         self.ink()
 
     def fit(self, text: str) -> str:
-        """Replace characters that the font lacks by their numbers.
-
-        Switches from bold to regular if only the regular font may have them.
-        """
+        """Switch from bold to regular if needed, and replace characters that the font lacks."""
         available = self.characters["B" if "B" in self.font_style else ""]
         if "B" in self.font_style and any(ord(one) not in available for one in text):
             self.set_font("DejaVu", "", self.font_size_pt)

@@ -85,8 +85,7 @@ def claim_file(
 def evidence(about: Ticket | Shipment, *, user: User) -> IO[bytes]:
     """Make the ZIP with the deliveries about a shipment, and record who took it.
 
-    Returns it open for reading. That of a ticket also has the ticket's files. Raises NotAllowed
-    and Busy.
+    Returns it open for reading; a ticket's has its files as well. Raises NotAllowed and Busy.
     """
     if not user.is_active or not user.has_perms(NEEDED[type(about)]):
         text = gettext("%(name)s is not allowed to download evidence.")

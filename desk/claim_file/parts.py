@@ -23,8 +23,7 @@ NO_TIME = (1980, 1, 1, 0, 0, 0)
 def fetch_files(files: Iterable[TicketFile], folder: Path) -> dict[int, Path]:
     """Copy files of a ticket into the folder; return their paths by id.
 
-    Files that the storage has lost or changed are left out. The storage may be slow, so call it
-    outside a transaction.
+    Leaves out what the storage has lost or changed. Slow, so call it outside a transaction.
     """
     paths = {}
     for file in files:

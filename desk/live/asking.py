@@ -168,7 +168,6 @@ def changes_of_page(
 
 
 def counts_for(asker: Asker, now: Snapshot) -> dict[str, str]:
-    """Return the badges' texts by queue."""
     return {
         slug: queues.short_count(count) or ""
         for slug, count in now.counts.items()

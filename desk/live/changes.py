@@ -75,7 +75,6 @@ class ChangedTicket:
         return f"{self.ticket_id}-{self.comment}-{self.entry}"
 
     def enters(self, queue: str, me: int | None) -> bool:
-        """Check if the change brought the ticket into a queue."""
         return brings_into(queue, self.kinds) and self.place.is_in(queue, me)
 
 

@@ -41,7 +41,6 @@ class TicketPlace(NamedTuple):
         return queue in self.queues
 
     def is_of(self, me: int | None) -> bool:
-        """Check if the ticket is the agent's own, or they watch it."""
         return me is not None and (self.agent == me or me in self.watchers)
 
 

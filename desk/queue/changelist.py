@@ -53,7 +53,6 @@ class CappedPaginator(Paginator[Ticket]):
 
     @property
     def has_more(self) -> bool:
-        """True if there are more rows than MOST_COUNTED."""
         return self.capped_count > MOST_COUNTED
 
     def page(self, number: int | str) -> Page[Ticket]:
@@ -98,7 +97,6 @@ class TicketChangeList(ChangeList):
 
     @property
     def columns(self) -> list[Column]:
-        """Columns of the order."""
         return keyset.order_columns(self.order)
 
     @property

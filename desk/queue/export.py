@@ -67,8 +67,7 @@ def unknown_filters(request: HttpRequest) -> list[str]:
 def one_by_one(tickets: QuerySet[Ticket]) -> Iterator[Ticket]:
     """Yield the tickets by descending id, reading AT_ONCE at a time.
 
-    No cursor or transaction stays open while a client downloads slowly. Tickets that are opened
-    meanwhile are left out.
+    No cursor or transaction stays open for a slow client. Tickets opened meanwhile are left out.
     """
     ordered = tickets.order_by("-pk")
     page: list[Ticket] = list(ordered[:AT_ONCE])
@@ -85,10 +84,7 @@ def with_names(tickets: QuerySet[Ticket]) -> QuerySet[Ticket]:
 
 
 def export_columns() -> list[str]:
-    """Return the headings in the reader's language; times name their zone.
-
-    New columns go to the end: spreadsheets refer to the others by position.
-    """
+    """Return the headings in the reader's language; times name their zone. Add new ones last."""
     times = [
         pgettext("ticket", "opened"),
         gettext("updated"),

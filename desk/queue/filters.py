@@ -160,8 +160,6 @@ class LinkedFilter(SelectFilter):
 
 
 class FigureFilter(LinkedFilter):
-    """The tickets behind a figure of a report."""
-
     title = gettext_lazy("report")
     parameter_name = "figure"
 
@@ -197,8 +195,6 @@ class StormFilter(LinkedFilter):
 
 
 class AutomationFilter(LinkedFilter):
-    """The tickets that an automation would touch."""
-
     title = gettext_lazy("automation")
     parameter_name = "automation"
 

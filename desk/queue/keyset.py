@@ -86,10 +86,9 @@ def read_key(text: str, order: Sequence[Column]) -> Key | None:
 def beyond(
     tickets: QuerySet[Ticket], order: Sequence[Column], key: Key, most: int, *, back: bool
 ) -> Iterator[QuerySet[Ticket]]:
-    """Yield queries for the tickets after the key, or before it if `back`.
+    """Yield queries for up to `most` tickets after the key each, or before it if `back`.
 
-    An index serves each, and each has `most` rows at most. The rows of one query are nearer to
-    the key than those of the next.
+    An index serves each. The rows of one query are nearer to the key than those of the next.
     """
     ordering = [column.ordering(back=back) for column in order]
     for depth in reversed(range(len(order))):
@@ -121,10 +120,7 @@ def further_than(column: Column, number: int | None, *, back: bool) -> Iterator[
 def around(
     tickets: QuerySet[Ticket], order: Sequence[Column], key: Key, before: int, after: int
 ) -> tuple[list[Key], list[Key]]:
-    """Return up to `before` keys before one and `after` keys after it, in the list's order.
-
-    It takes one statement. The last number of a key is the ticket's id.
-    """
+    """Return up to `before` keys before one and `after` keys after it, read in one statement."""
     names = [column.name for column in order]
     parts = [
         part.values_list(*names)

@@ -162,10 +162,7 @@ def queues_for(user: User) -> list[Queue]:
 
 
 def current_queue(request: HttpRequest, *, searching: bool) -> Queue:
-    """Return the queue that the address names, or the default one.
-
-    A search goes over everything. The default is "mine" for agents, "open" for others.
-    """
+    """Return the queue that the address names; for a search, always "everything"."""
     queue = BY_SLUG.get(request.GET.get("queue", ""))
     if searching:
         return BY_SLUG["everything"]
@@ -175,10 +172,7 @@ def current_queue(request: HttpRequest, *, searching: bool) -> Queue:
 
 
 def queue_counts(request: HttpRequest) -> Facts:
-    """Return the user's badges, at most FRESH_SECONDS old; read once per request.
-
-    They are counted each time while the cache is away.
-    """
+    """Return the user's badges, at most FRESH_SECONDS old; read once per request."""
     facts: Facts | None = getattr(request, "_desk_facts", None)
     if facts is None:
         user = staff(request)

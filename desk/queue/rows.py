@@ -157,8 +157,6 @@ def listed_tickets() -> TicketQuerySet:
 
 
 class TicketRows(ModelAdmin):
-    """Columns of the list."""
-
     list_display = ("ticket", "status_pill", "agent_name", "due", "filing", "updated")
     list_display_links = None
 

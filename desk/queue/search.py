@@ -55,18 +55,16 @@ class Hit(NamedTuple):
 
 
 class SearchHits(NamedTuple):
-    """Hits by kind.
+    """Hits by kind; `labels` are carriers and types."""
 
-    `exact` is the ticket id, if the query names exactly one ticket; `labels` are carriers and
-    types; `near` are names that differ by a letter, if no name matches.
-    """
-
+    # Id of the only ticket that the query names.
     exact: int | None
     tickets: list[Hit]
     shipments: list[Hit]
     companies: list[Hit]
     agents: list[Hit]
     labels: list[Hit]
+    # Names that differ by a letter, if no name matches.
     near: list[Hit]
 
     def hits(self) -> list[Hit]:
@@ -162,7 +160,6 @@ def company_hit(company: Name, sees_tickets: bool) -> Hit:
 
 
 def agent_hit(agent: Name) -> Hit:
-    """Build a hit that links to the agent's open tickets."""
     link = f"{reverse(LIST)}?{urlencode({'queue': 'open', 'agent': agent.name})}"
     return Hit("agent", agent.id, agent.full or agent.name, agent.name if agent.full else "", link)
 
@@ -177,7 +174,6 @@ def carrier_hits(spellings: list[Name]) -> list[Hit]:
 
 
 def type_hit(ticket_type: Name) -> Hit:
-    """Build a hit that links to the tickets of the type."""
     title = capfirst(type_label(ticket_type.name))
     link = everything_with(type=ticket_type.id)
     return Hit("type", ticket_type.id, title, gettext("Type"), link)

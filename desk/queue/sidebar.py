@@ -80,8 +80,8 @@ def navigation(request: HttpRequest, *, seldom: bool = False) -> list[dict[str, 
     if request.user.has_perm(VIEW_TICKET):
         saved = view_items(request)
         in_view = any(item["active"](request) for item in saved)
-        items = queue_items(request, elsewhere=in_view)
-        groups.append({"title": gettext("Queues"), "items": items})
+        queue_list = queue_items(request, elsewhere=in_view)
+        groups.append({"title": gettext("Queues"), "items": queue_list})
         if saved:
             groups.append({"title": gettext("Saved views"), "items": saved})
     others = [
@@ -98,10 +98,7 @@ def navigation(request: HttpRequest, *, seldom: bool = False) -> list[dict[str, 
 
 
 def queue_items(request: HttpRequest, *, elsewhere: bool = False) -> list[dict[str, Any]]:
-    """Build the queues, active by the queue that is shown: Unfold's comparison of paths lights all.
-
-    No queue is active if `elsewhere`: a saved view is.
-    """
+    """Build the queues; only the shown one is active: by their paths, Unfold would light up all."""
     address = reverse(LIST)
     there = request.path == address
     searching = bool(request.GET.get("q", "").strip())

@@ -27,8 +27,6 @@ class Neighbour(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """A list around one ticket."""
-
     ticket_id: int
     place: ListPlace
     title: str

@@ -61,21 +61,19 @@ class Narrowed(NamedTuple):
 
     def tickets(self, slug: str) -> QuerySet[Ticket]:
         """Return the tickets of the scope that the measure's cohort consists of."""
-        condition = Q()
+        where = Q()
         if self.type_id:
-            condition &= Q(type_id=self.type_id)
+            where &= Q(type_id=self.type_id)
         if self.carrier:
-            condition &= Q(carrier_name__in=spellings_of(self.carrier))
+            where &= Q(carrier_name__in=spellings_of(self.carrier))
         if self.company_id:
-            condition &= Q(company_id=self.company_id)
+            where &= Q(company_id=self.company_id)
         if self.agent_id and slug in OF_DECIDED:
-            condition &= Q(
-                decided_by_id=Agent.objects.filter(pk=self.agent_id).values("user_id")[:1]
-            )
+            where &= Q(decided_by_id=Agent.objects.filter(pk=self.agent_id).values("user_id")[:1])
         elif self.agent_id:
-            condition &= Q(agent_id=self.agent_id)
+            where &= Q(agent_id=self.agent_id)
         during = ALL_MEASURES[slug].during(self.period)
-        return Ticket.objects.filter(during, condition).order_by()
+        return Ticket.objects.filter(during, where).order_by()
 
 
 class Names(NamedTuple):
@@ -123,8 +121,8 @@ def count_cohort(
 ) -> list[tuple[dict[str, Any], bool, Counts]]:
     """Count measures of one cohort in one statement, with the same conditions as the lists.
 
-    Returns rows of a group's keys by dimension, if it belongs to the first grouping set, and its
-    counts. Each set counts every ticket once, so the first one's rows add up to the total.
+    Returns rows of the keys by dimension, True for the first grouping set, and the counts. Each
+    set counts every ticket once, so the first one's rows add up to the total.
     """
     dimensions = groups_of(slugs[0])
     sets = [[name for name in each if name in by and name in dimensions] for each in SETS]

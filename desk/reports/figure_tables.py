@@ -30,7 +30,6 @@ class Tile(NamedTuple):
 
 
 def tiles(figures: Figures) -> list[Tile]:
-    """Build the tiles at the top of the page."""
     total, middle = figures.total, Times()
     unassigned = figures.groups["user_id"].get(None, {}).get("open", 0)
     numbers = [

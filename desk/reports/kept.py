@@ -65,8 +65,6 @@ REPORTS = Kind("report", 300, report.make_report)
 
 
 class Quick(NamedTuple):
-    """A period that the report's page offers as a link."""
-
     title: StrPromise
     period: Period
 

@@ -35,8 +35,7 @@ STOP_REPLAY = "deliveries.change_replay"
 def pause_webhook(webhook_id: int, reason: str, *, user: User) -> bool:
     """Pause a webhook; return False if it was paused already.
 
-    The company sees the reason, but not who paused. Raises NotAllowed, and ValueError if the
-    reason is blank or too long.
+    The company sees the reason, not the user. Raises NotAllowed, and ValueError for a bad reason.
     """
     require_permission(user, PAUSE)
     reason = reason.strip()

@@ -47,8 +47,6 @@ class StateFilter(admin.SimpleListFilter):
 
 @admin.register(Delivery)
 class DeliveryAdmin(ReadOnlyAdmin):
-    """The log of deliveries, with one action: send again."""
-
     list_display = (
         "id",
         "webhook",

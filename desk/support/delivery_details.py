@@ -48,7 +48,6 @@ def signature_words(verdict: str) -> str:
 
 
 def condition_words(condition: str) -> str:
-    """Return the word for a webhook's condition."""
     words = CONDITIONS.get(condition, condition)
     return gettext(words)
 

@@ -31,10 +31,7 @@ ORDER BY found.created_at DESC, found.event_id DESC LIMIT %(most)s
 
 @dataclass
 class EventMatches:
-    """Deliveries that match, and explanations of what is missing.
-
-    `cut` is True if there are more matches than the limits.
-    """
+    """Matching deliveries (`cut` if there are more), and explanations of what is missing."""
 
     company: Company | None = None
     deliveries: list[Delivery] = field(default_factory=list)
@@ -107,8 +104,7 @@ def by_id(delivery_id: UUID, company: Company | None) -> EventMatches:
 def by_request(request_id: str, company: Company | None, type_id: int | None) -> EventMatches:
     """Find the deliveries that a request caused, of all companies that got some.
 
-    A batch of the feed may have caused a million events. They are read without an order, so that
-    reading stops at MOST_EVENTS.
+    A batch of the feed may cause a million events: without an order, reading stops at MOST_EVENTS.
     """
     events = Event.objects.defer("body").filter(request_id=request_id)
     some = list(events[: MOST_EVENTS + 1])
@@ -190,10 +186,8 @@ def events_of(tracking_number: str, company: Company | None) -> list[Event]:
 
 
 def deliveries_of(events: Iterable[Event], webhook_ids: list[int]) -> list[Delivery]:
-    """Return the deliveries newest first; MOST_DELIVERIES + 1 of them if there are more.
-
-    A delivery has its event's creation time, by which the index of the log finds it.
-    """
+    """Return the deliveries newest first; MOST_DELIVERIES + 1 of them if there are more."""
+    # A delivery has its event's creation time, by which the index of the log finds it.
     events = list(events)
     deliveries = Delivery.objects.filter(
         webhook_id__in=webhook_ids,

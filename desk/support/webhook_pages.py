@@ -54,7 +54,6 @@ def sick_page(request: StaffRequest) -> HttpResponse:
 
 @desk_page(actions.PAUSE)
 def pause_page(request: StaffRequest) -> HttpResponse:
-    """Ask for the reason (GET), or pause (POST)."""
     webhooks = picked(request)
     form = ReasonForm(request.POST or None)
     if request.method != "POST" or not form.is_valid():
@@ -106,7 +105,6 @@ def pause_dialog(request: StaffRequest, webhooks: list[Webhook], form: ReasonFor
 
 
 def show_outcome(request: HttpRequest, summary: str, refused: dict[int, str]) -> None:
-    """Show a summary, and the reason of each refusal."""
     (messages.warning if refused else messages.success)(request, summary)
     for webhook_id, why in refused.items():
         text = gettext("Webhook %(webhook)s failed: %(why)s")

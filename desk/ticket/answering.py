@@ -27,8 +27,7 @@ def submit_answer(answer: PendingAnswer, *, key: UUID | None = None, again: bool
     """Send a message, a move, or both; return False if this form was accepted before.
 
     Whatever reaches the company waits until it can no longer be undone. Raises what
-    `pending.send_or_keep` raises, and SentBefore if the same text was just sent and `again` is
-    not set.
+    `pending.send_or_keep` raises, and, unless `again` is set, SentBefore for a repeated text.
     """
     actor_for(answer.user)
     if not first_time(answer, key):
@@ -50,10 +49,7 @@ def sent_just_now(answer: PendingAnswer) -> bool:
 
 
 def first_time(answer: PendingAnswer, key: UUID | None) -> bool:
-    """Record a form by its key; return False if it was accepted before.
-
-    A form without a key is always new.
-    """
+    """Record a form; return False if it was accepted before. Without a key it is always new."""
     if key is None:
         return True
     content = [getattr(answer, name) for name in CONTENT_FIELDS]

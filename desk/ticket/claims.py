@@ -73,10 +73,7 @@ def amount_values(ticket: Ticket, form: forms.Form | None) -> dict[str, str]:
 
 
 def likely_currency(ticket: Ticket) -> str:
-    """Guess the currency from the ticket's variables, else from the parcel's latest charge.
-
-    Returns "" if neither names one.
-    """
+    """Guess the currency from the ticket's variables, else the parcel's latest charge, else ""."""
     texts = [
         row.text.strip().upper()
         for row in values.variables(ticket.data).rows

@@ -42,13 +42,10 @@ class Line:
 
 @dataclass(slots=True)
 class Thread:
-    """A page of lines, oldest first.
-
-    `earlier` is the id of the comment before which earlier ones exist; `later` says that
-    there are newer lines than these.
-    """
+    """A page of lines, oldest first."""
 
     lines: list[Line] = field(default_factory=list)
+    # Id of the page's first comment, if there are earlier ones.
     earlier: int | None = None
     later: bool = False
 
@@ -72,8 +69,7 @@ def thread(
 ) -> Thread:
     """Return the newest PAGE_SIZE comments with the events between them.
 
-    `before` is the id of a comment: only older ones are read. Whatever others than the viewer
-    did after `seen_at` is marked as new.
+    Reads only comments with ids below `before`. Others' lines after `seen_at` are marked as new.
     """
     comments = ticket.conversation.order_by("-pk")
     if before is not None:
@@ -155,9 +151,7 @@ def requested(
     last_word_at = max(filter(None, (latest, answered_at)), default=None)
     return [
         {
-            "names": [
-                (name, has_arrived(name, entry, documents)) for name in entry.data["requested"]
-            ],
+            "names": [(one, has_arrived(one, entry, documents)) for one in entry.data["requested"]],
             "at": entry.created_at,
             "who": entry.actor,
             "answered": is_answered(entry, last_word_at),

@@ -78,10 +78,7 @@ class HistoryLine(NamedTuple):
 def line(
     entry: HistoryEntry, codes: Mapping[str, str] | None = None, *, traces: bool = True
 ) -> HistoryLine:
-    """Build the line of an entry.
-
-    `codes` maps reason codes to their names. API tokens and digests are left out unless `traces`.
-    """
+    """Build an entry's line, with the names of reason codes; tokens and digests if `traces`."""
     token = [] if traces else token_used(entry)
     role = str(ACTORS[entry.by].role)
     return HistoryLine(
@@ -97,7 +94,6 @@ def line(
 
 
 def sentence(entry: HistoryEntry) -> str:
-    """Describe an entry in the reader's language."""
     entry_traits = traits(entry)
     templates = ROWS[entry.kind].sentences if entry.kind in ROWS else {}
     for needed, template in templates.items():

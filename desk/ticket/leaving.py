@@ -36,7 +36,6 @@ REFUSALS = (StaleTicket, MoveRefused, NotAllowed, NotGiven, NoAppeal, FileRefuse
 
 
 def has_due_answers() -> bool:
-    """Check if any answer is due."""
     return PendingAnswer.objects.due().exists()
 
 
@@ -93,10 +92,7 @@ def send_due_answer(answer_id: int) -> None:
 
 
 def refuse_lost_files(answer: PendingAnswer) -> None:
-    """Check that the storage still has the files. Raises FileRefused.
-
-    It may be slow, so call it outside a transaction.
-    """
+    """Check that the storage has the files. Slow: no transaction is open. Raises FileRefused."""
     for file in new_files(answer):
         if not storage.has_file(file.stored_as):
             text = gettext("%(name)s: the file is gone. Attach it again.") % {"name": file.name}

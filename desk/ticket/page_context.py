@@ -59,8 +59,6 @@ class DueClock(NamedTuple):
 
 
 class FileLine(NamedTuple):
-    """A file as its ticket's page shows it."""
-
     row: TicketFile
     kind: str
 
@@ -151,7 +149,6 @@ def stated_lines(ticket: Ticket) -> list[tuple[str, str]]:
 
 
 def storms_of(ticket: Ticket) -> QuerySet[Storm]:
-    """Return the storms that a ticket belongs to, newest first."""
     return ticket.storms.exclude(state=Storm.State.DISMISSED).order_by("-pk")
 
 
@@ -196,7 +193,6 @@ def last_heard(thread: conversation.Thread) -> datetime | None:
 
 
 def offered_moves(ticket: Ticket, user: User) -> list[OfferedMove]:
-    """Return the moves that the user may make now."""
     try:
         by: By = actor_for(user).by
     except NotAllowed:

@@ -28,7 +28,6 @@ ACTS = ("undo", "send", "discard")
 
 @desk_page(VIEW_TICKET)
 def pending_bar(request: StaffRequest) -> HttpResponse:
-    """Render the bar as it is now, for open pages."""
     return render(request, "desk/pending.html", bar_context(request))
 
 
@@ -65,17 +64,13 @@ def undo(request: StaffRequest, batch: UUID) -> HttpResponse:
 
 
 def back_to_bar(request: HttpRequest) -> HttpResponse:
-    """Redirect to the page that the bar was on."""
     here = request.POST.get("here", "")
     is_safe = url_has_allowed_host_and_scheme(here, allowed_hosts=None)
     return redirect(here if is_safe else "admin:index")
 
 
 def returned_context(user: User, ticket: Ticket, *, fresh: bool) -> dict[str, Any]:
-    """Build the context of others' waiting answers, and of the user's own returned one.
-
-    The returned answer fills the forms only if the page is `fresh`: a refused form wins.
-    """
+    """Build the context of others' waiting answers and, on a `fresh` page, forms to refill."""
     answers = pending.answers_of_ticket(ticket.pk)
     context: dict[str, Any] = {"awaited": pending.about_to_send(answers, user)}
     mine = [one for one in answers if one.user_id == user.pk and one.due_at is None]

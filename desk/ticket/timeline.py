@@ -56,10 +56,7 @@ class TimelineMark(NamedTuple):
 
 
 def shipment_of_ticket(ticket: Ticket) -> Shipment | None:
-    """Return the shipment if it is the company's own.
-
-    Another company's must not even be recognized as existing (decision T12).
-    """
+    """Return the company's own shipment; another's existence must not show (decision T12)."""
     if ticket.shipment_id is None:
         return None
     own = Shipment.objects.filter(company=ticket.company_id)
@@ -133,7 +130,7 @@ def mark_rows(
 def as_mark(kind: str, at: datetime, one: str, two: str, three: str) -> TimelineMark:
     match kind:
         case "scan":
-            return TimelineMark(at, kind, tracking_label(one), joined(two, three))
+            return TimelineMark(at, kind, tracking_label(one), join_texts(two, three))
         case "incidence":
             open_ = three == "true"
             state = pgettext("incidence", "open") if open_ else pgettext("incidence", "closed")
@@ -143,7 +140,7 @@ def as_mark(kind: str, at: datetime, one: str, two: str, three: str) -> Timeline
     return TimelineMark(at, kind, f"{one}: {money_text(Decimal(amount), currency)}", three)
 
 
-def joined(*parts: str) -> str:
+def join_texts(*parts: str) -> str:
     return ", ".join(part for part in parts if part)
 
 

@@ -87,7 +87,6 @@ def shares_incidence(ticket: Ticket) -> bool:
 
 
 def ticket_marks(others: Iterable[OtherTicket]) -> list[TimelineMark]:
-    """Return the timeline marks of tickets about the same shipment."""
     return [
         TimelineMark(
             one.row.created_at,

@@ -120,7 +120,6 @@ def watch_page(request: StaffRequest, ticket_id: int) -> HttpResponse:
 
 @desk_page(CHANGE_TICKET, post_only=True)
 def snooze_page(request: StaffRequest, ticket_id: int) -> HttpResponse:
-    """Snooze the ticket until a day, or wake it."""
     find_ticket(ticket_id)
     data = request.POST
     try:
@@ -163,8 +162,7 @@ def relate_page(request: StaffRequest, ticket_id: int) -> HttpResponse:
 def offered(begin: str, ticket: Ticket | None = None) -> list[dict[str, str]]:
     """Return up to MOST_OFFERED colleagues by name, each with their load.
 
-    `concerns` are set only for an agent whose user name is complete: they say why this agent
-    may not get round to the ticket.
+    For a complete user name, `concerns` say why this agent may not get round to the ticket.
     """
     prefix = mentions.fold(begin.replace("\x00", "")[: mentions.LONGEST_NAME])
     ids = [

@@ -59,10 +59,7 @@ def lines_since(ticket: Ticket, token: Seen | None, user: User) -> list[UnreadLi
 def shown_tickets(
     tickets: Iterable[Ticket], query: QueryDict, refused: dict[int, str] | None, user: User
 ) -> list[ShownTicket]:
-    """Prepare tickets for a dialog.
-
-    Everything on a ticket counts as unread if it was refused for lack of a token.
-    """
+    """Prepare tickets for a dialog; all of one that was refused for lack of a token is unread."""
     tokens = tokens_in(query)
     rows = []
     for ticket in tickets:

@@ -83,10 +83,7 @@ def as_text(value: Any) -> str:
 
 
 def leads_to_the_public_web(text: str) -> bool:
-    """Check if a text is a link to a public address.
-
-    Others are shown as text: a company must not lead agents into our own network.
-    """
+    """Check if a text links to a public address: no link may lead agents into our network."""
     try:
         targets.check_target(text, targets.Policy())
     except targets.BadTarget:
