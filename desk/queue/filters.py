@@ -153,9 +153,9 @@ class LinkedFilter(SelectFilter):
         return bool(self.value())
 
     def offered(self) -> list[tuple[str, str]]:
-        return [(self.value(), self.says())]
+        return [(self.value(), self.description())]
 
-    def says(self) -> str:
+    def description(self) -> str:
         raise NotImplementedError
 
 
@@ -163,7 +163,7 @@ class FigureFilter(LinkedFilter):
     title = gettext_lazy("report")
     parameter_name = "figure"
 
-    def says(self) -> str:
+    def description(self) -> str:
         figure = measures.from_address(self.value())
         if figure is None:
             return gettext("unknown")
@@ -186,7 +186,7 @@ class StormFilter(LinkedFilter):
     def number(self) -> int:
         return read_id(self.value()) or 0
 
-    def says(self) -> str:
+    def description(self) -> str:
         return str(Storm.objects.filter(pk=self.number()).first() or gettext("unknown"))
 
     def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
@@ -198,7 +198,7 @@ class AutomationFilter(LinkedFilter):
     title = gettext_lazy("automation")
     parameter_name = "automation"
 
-    def says(self) -> str:
+    def description(self) -> str:
         return automation_lists.title_of(self.value())
 
     def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:

@@ -26,7 +26,7 @@ class Cell(NamedTuple):
         return self.text
 
     @property
-    def says_words(self) -> bool:
+    def is_text(self) -> bool:
         """True for a text, which may come from outside and is escaped as foreign."""
         return isinstance(self.value, str)
 

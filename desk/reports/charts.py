@@ -22,7 +22,7 @@ class Bar(NamedTuple):
     width: float
     height: float
     series: int
-    says: str
+    tooltip: str
 
 
 class AxisLabel(NamedTuple):
@@ -59,7 +59,7 @@ def columns(
         for number, value in enumerate(values):
             height = (floor - MARGIN_TOP) * value / top
             x = MARGIN_LEFT + place * group + margin + number * width
-            says = gettext("%(label)s: %(value)s %(series)s") % {
+            tooltip = gettext("%(label)s: %(value)s %(series)s") % {
                 "label": label,
                 "value": f"{value:g}{unit}",
                 "series": series[number],
@@ -71,7 +71,7 @@ def columns(
                     round(width, 1),
                     round(height, 1),
                     number,
-                    says,
+                    tooltip,
                 )
             )
     every = -(-len(rows) // MOST_LABELS) or 1

@@ -36,7 +36,7 @@ class EventMatches:
     company: Company | None = None
     deliveries: list[Delivery] = field(default_factory=list)
     webhooks: list[Webhook] = field(default_factory=list)
-    says: list[str] = field(default_factory=list)
+    explanations: list[str] = field(default_factory=list)
     cut: bool = False
     # The shipment in question, if it is known.
     shipment: Shipment | None = None
@@ -65,7 +65,7 @@ def find_events(
                     "The platform has not reported a shipment %(shipment)d of %(company)s."
                 )
             text %= {"shipment": shipment_id, "company": company}
-            return EventMatches(company, says=[text])
+            return EventMatches(company, explanations=[text])
         matches = by_tracking_number(shipment.tracking_number, shipment.company, type_id)
         matches.shipment = shipment
         return matches
@@ -74,7 +74,7 @@ def find_events(
         matches.shipment = shipment_called(tracking_number, matches.company)
         return matches
     if company is None:
-        return EventMatches(says=[gettext("Select a company.")])
+        return EventMatches(explanations=[gettext("Select a company.")])
     webhooks = webhooks_of(company)
     chosen = [one.pk for one in webhooks if type_id in (None, one.type_id)]
     return add_explanations(EventMatches(company, newest_deliveries(chosen), webhooks), type_id)
@@ -92,7 +92,7 @@ def by_id(delivery_id: UUID, company: Company | None) -> EventMatches:
     delivery = Delivery.objects.select_related("webhook__company").filter(pk=delivery_id).first()
     if delivery is None or company not in (None, delivery.webhook.company):
         text = gettext("There is no delivery %(delivery)s, or it has been deleted.")
-        return EventMatches(company, says=[text % {"delivery": delivery_id}])
+        return EventMatches(company, explanations=[text % {"delivery": delivery_id}])
     matches = EventMatches(delivery.webhook.company, [delivery], [delivery.webhook])
     (row,) = log.delivery_rows([delivery])
     if row["shipment_id"] is not None:
@@ -127,7 +127,7 @@ def by_request(request_id: str, company: Company | None, type_id: int | None) ->
             "No event that request %(request)s caused is stored: it caused none, they are past"
             " their retention, or no webhook of the type was registered."
         )
-        matches.says.append(text % {"request": request_id})
+        matches.explanations.append(text % {"request": request_id})
     return matches
 
 
@@ -140,7 +140,7 @@ def by_tracking_number(
         company = Company.objects.filter(pk=events[0].company_id).first()
     if company is None:
         text = gettext("No event of %(number)s is stored.")
-        return EventMatches(says=[text % {"number": tracking_number}])
+        return EventMatches(explanations=[text % {"number": tracking_number}])
     chosen = [
         event
         for event in events[:MOST_EVENTS]
@@ -155,7 +155,7 @@ def by_tracking_number(
             "No event of %(number)s is stored: nothing has happened to it, it is past its"
             " retention, or no webhook of the type was registered when it happened."
         )
-        matches.says.append(text % {"number": tracking_number})
+        matches.explanations.append(text % {"number": tracking_number})
     return add_explanations(matches, type_id)
 
 
@@ -166,14 +166,14 @@ def add_explanations(matches: EventMatches, type_id: int | None) -> EventMatches
         text = gettext("%(company)s has no webhook.")
         if type_id is not None:
             text = gettext("%(company)s has no webhook of this type.")
-        matches.says.append(text % {"company": matches.company})
+        matches.explanations.append(text % {"company": matches.company})
     elif not any(one.active for one in fitting):
         text = gettext("All matching webhooks are paused, so their deliveries are waiting.")
-        matches.says.append(text)
+        matches.explanations.append(text)
     holds = HeldHost.objects.in_force().in_bulk()
     for host in sorted({one.host for one in fitting} & holds.keys()):
         text = gettext("An operator holds %(host)s, so deliveries there are waiting.")
-        matches.says.append(text % {"host": host})
+        matches.explanations.append(text % {"host": host})
     return matches
 
 

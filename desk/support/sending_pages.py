@@ -66,7 +66,7 @@ def hold_page(request: StaffRequest) -> HttpResponse:
     form = HoldForm(posted_form(request), initial={"host": request.GET.get("host", "")})
     if not is_confirmed(request, form):
         title, verb = gettext("Hold a host"), gettext("Hold")
-        return ask(request, title, verb, words, form)
+        return draw_confirmation(request, title, verb, words, form)
     hold = sending_acts.hold_at_desk(user=request.user, **form.cleaned_data)
     count = len(holding.webhooks_on([hold.host]))
     text = ngettext(
@@ -90,7 +90,7 @@ def release_page(request: StaffRequest) -> HttpResponse:
             % {"host": host}
         ]
         title, verb = gettext("Release %(host)s") % {"host": host}, gettext("Release")
-        return ask(request, title, verb, words, form)
+        return draw_confirmation(request, title, verb, words, form)
     try:
         released = sending_acts.release_at_desk(host, user=request.user)
     except holding.NoHost:
@@ -108,7 +108,9 @@ def drain_page(request: StaffRequest) -> HttpResponse:
             gettext("Nothing is sent to anybody until somebody resumes."),
             gettext("What is in flight ends. New events are stored and wait, in order."),
         ]
-        return ask(request, gettext("Drain all sending"), gettext("Drain"), words, form)
+        return draw_confirmation(
+            request, gettext("Drain all sending"), gettext("Drain"), words, form
+        )
     sending_acts.drain_at_desk(user=request.user, reason=form.cleaned_data["reason"])
     messages.success(request, gettext("Drained: nothing more is sent."))
     return redirect(PAGE)
@@ -120,7 +122,7 @@ def resume_page(request: StaffRequest) -> HttpResponse:
     if not is_confirmed(request, form):
         words = [gettext("Everything that waits is sent, in order.")]
         title, verb = gettext("Resume sending"), gettext("Resume")
-        return ask(request, title, verb, words, form)
+        return draw_confirmation(request, title, verb, words, form)
     if sending_acts.resume_at_desk(user=request.user):
         messages.success(request, gettext("Sending goes on."))
     else:
@@ -133,7 +135,7 @@ def is_confirmed(request: StaffRequest, form: forms.Form) -> bool:
     return request.method == "POST" and form.is_valid()
 
 
-def ask(
+def draw_confirmation(
     request: HttpRequest, title: str, verb: str, words: list[str], form: forms.Form
 ) -> HttpResponse:
     template = "admin/webhooks/webhook/sending_act.html"

@@ -38,7 +38,7 @@ def appeal_page(request: StaffRequest, ticket_id: int) -> HttpResponse:
     )
     try:
         if values["back"]:
-            pending.take_up(answer, values["back"])
+            pending.replace_returned(answer, values["back"])
         pending.send_or_keep(answer)
     except (StaleTicket, MoveRefused, NoAppeal) as error:
         fresh = find_ticket(ticket_id)

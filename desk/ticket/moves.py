@@ -63,11 +63,13 @@ def move_action(to: Status) -> Action:
     """Create the list's action that opens the dialog for a move of the selected tickets."""
 
     @admin.action(description=action_text(to), permissions=["change"])
-    def ask(page: ModelAdmin, request: HttpRequest, queryset: QuerySet[Ticket]) -> HttpResponse:
+    def open_dialog(
+        page: ModelAdmin, request: HttpRequest, queryset: QuerySet[Ticket]
+    ) -> HttpResponse:
         return confirmation(request, to, first_of(queryset), MoveForm())
 
-    ask.__name__ = f"move_to_{to.slug}"
-    return ask
+    open_dialog.__name__ = f"move_to_{to.slug}"
+    return open_dialog
 
 
 MOVE_ACTIONS = tuple(move_action(to) for to in AGENT_MOVES)
@@ -151,7 +153,7 @@ def move_all(
             **pending.decision_fields(values["decision"]),
         )
         if values["back"]:
-            pending.take_up(answer, values["back"])
+            pending.replace_returned(answer, values["back"])
         try:
             answering.submit_answer(answer, key=values["key"])
         except Ticket.DoesNotExist as error:
@@ -161,7 +163,7 @@ def move_all(
     moved, refused = do_each(picked, move, refusals=(StaleTicket, MoveRefused, NotAllowed))
     if waiting:
         # Restart the time of the whole batch, so that all of it can be undone equally long.
-        pending.wait_anew(request.user, batch)
+        pending.restart_wait(request.user, batch)
     elif moved:
         text = ngettext(
             "%(count)d ticket moved to %(status)s.", "%(count)d tickets moved to %(status)s.", moved

@@ -125,7 +125,7 @@ def write_page(request: StaffRequest, ticket_id: int) -> HttpResponse:
     try:
         if values["back"]:
             names = request.POST.getlist("kept")
-            returned = pending.take_up(answer, values["back"])
+            returned = pending.replace_returned(answer, values["back"])
             answer.files = [file for file in returned.files if file["stored_as"] in names]
         with attachments.stored_uploads(request.FILES.getlist("files")) as files:
             answer.files += map(asdict, files)

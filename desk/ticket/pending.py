@@ -131,7 +131,7 @@ def take_back_batch(user: User, batch: UUID) -> list[PendingAnswer]:
     return answers
 
 
-def take_up(answer: PendingAnswer, batch: UUID) -> PendingAnswer:
+def replace_returned(answer: PendingAnswer, batch: UUID) -> PendingAnswer:
     """Let an answer replace the one that was undone or held in the batch, and return that one.
 
     Raises StaleTicket if its row is gone.
@@ -144,7 +144,7 @@ def take_up(answer: PendingAnswer, batch: UUID) -> PendingAnswer:
     return returned
 
 
-def wait_anew(user: User, batch: UUID) -> None:
+def restart_wait(user: User, batch: UUID) -> None:
     """Restart the time in which a batch can be undone."""
     due_at = timezone.now() + timedelta(seconds=settings.UNDO_SECONDS)
     PendingAnswer.objects.waiting().filter(user=user, batch=batch).update(due_at=due_at)
