@@ -92,7 +92,7 @@ def send_due_answer(answer_id: int) -> None:
 
 
 def refuse_lost_files(answer: PendingAnswer) -> None:
-    """Check that the storage has the files. Slow: no transaction is open. Raises FileRefused."""
+    """Check, outside a transaction, that the storage has the files. Raises FileRefused."""
     for file in new_files(answer):
         if not storage.has_file(file.stored_as):
             text = gettext("%(name)s: the file is gone. Attach it again.") % {"name": file.name}
