@@ -104,7 +104,7 @@ def page_context(
     shipment, others = timeline.shipment_of_ticket(ticket), together.other_tickets(ticket)
     appeal = latest_appeal(ticket, history)
     code_names = claims.code_names(ticket, history)
-    # Requests and API tokens are shown only to users who follow up failed requests.
+    # Requests and API tokens are shown only to users who also see failed rows.
     traces = user.has_perm("core.view_failedrow")
     return {
         "ticket": ticket,

@@ -93,7 +93,7 @@ def show_ticket(
         "is_fullwidth": "1",
         "form": form,
         "refusal": refusal,
-        # A page of earlier messages shows nothing newer than the page before it did.
+        # A page of earlier messages shows nothing newer than the page that links to it.
         "seen": request.GET.get("seen", "") if before else seen_of(ticket),
         "unread": unread.lines_since(ticket, token, request.user),
         **back,
