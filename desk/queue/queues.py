@@ -162,7 +162,7 @@ def queues_for(user: User) -> list[Queue]:
 
 
 def current_queue(request: HttpRequest, *, searching: bool) -> Queue:
-    """Return the queue that the address names; for a search, always "everything"."""
+    """Return the queue that the address names, or the user's default; "everything" for a search."""
     queue = BY_SLUG.get(request.GET.get("queue", ""))
     if searching:
         return BY_SLUG["everything"]

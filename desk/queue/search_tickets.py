@@ -20,7 +20,7 @@ from shipments.carriers import carrier_key
 from tickets.labels import type_label
 
 MOST_FOUND = 1_000
-# Names whose tickets are all included in a search.
+# Matching companies and agents, at most, whose tickets a search includes.
 MOST_COMPANIES = 20
 MOST_AGENTS = 5
 
