@@ -1,4 +1,4 @@
-"""The desk's view of deliveries: what was sent, what came back, and sending it again."""
+"""Deliveries at the desk: their requests and responses, and sending them again."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ LIST = "admin:deliveries_delivery_changelist"
 
 
 class StateFilter(admin.SimpleListFilter):
-    """By partition where a state has one, so that an index serves each."""
+    """Filter by state, with conditions that select partitions and can use an index."""
 
     title = gettext_lazy("state")
     parameter_name = "state"
@@ -47,8 +47,6 @@ class StateFilter(admin.SimpleListFilter):
 
 @admin.register(Delivery)
 class DeliveryAdmin(ReadOnlyAdmin):
-    """The log, what was sent, and one action: send again."""
-
     list_display = (
         "id",
         "webhook",

@@ -1,4 +1,4 @@
-"""Many deliveries sent again: operators choose, see the count, type it, watch the run, stop it."""
+"""Replays at the desk: the list of runs that send many deliveries again, and their progress."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What is asked of whoever stops sending."""
+"""Forms of operators who hold a host or drain all sending."""
 
 from django import forms
 from django.utils.translation import gettext, gettext_lazy

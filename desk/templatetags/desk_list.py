@@ -1,4 +1,4 @@
-"""The table of tickets. Unfold's own asks for all its headings again for each row."""
+"""The table of tickets. Unfold's own would compute all headings again for each row."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -106,8 +106,8 @@ def test_the_palette_leads_to_a_carrier_and_a_type(agent: Agent, company: Compan
     build.ticket(company, carrier_name="Estafeta", type_id=THEFT)
     build.ticket(company, carrier_name="estafeta", type_id=LOST)
 
-    [carrier] = search.find("estafeta", agent.user).named
-    [kind] = search.find("robo", agent.user).named
+    [carrier] = search.find("estafeta", agent.user).labels
+    [kind] = search.find("robo", agent.user).labels
     assert (carrier.kind, carrier.link) == (
         "carrier",
         f"{LIST}?queue=everything&carrier_name=Estafeta",
