@@ -25,7 +25,7 @@ from core.watch.checks import SETTINGS, problem_line
 from core.watch.doctor import Concern, graded, register
 from core.watch.readiness import part
 
-# For how long a week may still be there that should have been dropped.
+# Grace before a week that should have been dropped is reported.
 LATE_WEEK = timedelta(days=2)
 MAIL_SECONDS = 5.0
 MAIL_MAY_WAIT = timedelta(minutes=30)

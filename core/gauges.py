@@ -59,7 +59,7 @@ def of_mail(now: datetime) -> Gauges:
 
 @gauges
 def of_surroundings(now: datetime) -> Gauges:
-    """The database's connections, what /readyz says, and the room on this host's disks."""
+    """Yield database connections, the parts of /readyz, and free space on this host's disks."""
     connections = count_connections()
     yield gauge_by("state", "database_connections", "Connections to the database", connections)
     most = most_connections()

@@ -1,4 +1,4 @@
-"""Retention: of each kind of data, what is older than the settings keep it is forgotten.
+"""Retention: deletes data of each kind that is older than its setting allows.
 
 A job does this by itself, in bounded steps; the command `prune` does the same at once. An app
 registers its kinds in a module `retention`.
@@ -36,14 +36,14 @@ class WeeksInUse(RuntimeError):
 class Sweep:
     """A run over all kinds. `lines` says what went, `rows` how many of each kind."""
 
-    # None: by the settings. What the settings keep for ever stays in either case.
+    # Age of what is deleted; None goes by the settings. Data they keep for ever stays either way.
     older_than: timedelta | None = None
     dry_run: bool = False
     most: float = math.inf
     show: Callable[[str], None] = lambda text: None
     lines: list[str] = field(default_factory=list)
     rows: dict[str, int] = field(default_factory=dict)
-    # Partitions that were in use.
+    # Partitions that were in use, and so could not be dropped.
     kept: list[str] = field(default_factory=list)
     # Kinds that could not be forgotten, or not whole.
     failed: dict[str, Exception] = field(default_factory=dict)
@@ -72,8 +72,8 @@ class Sweep:
 
     def delete(self, kind: str, rows: QuerySet[Any], what: str) -> None:
         """Delete rows in steps, `most` of them at most, and note how many."""
-        gone = delete_in_steps(rows, dry_run=self.dry_run, most=self.most)
-        self.note(kind, gone, what)
+        count = delete_in_steps(rows, dry_run=self.dry_run, most=self.most)
+        self.note(kind, count, what)
 
     def delete_log(self, kind: str, model: type[Model], time: str, before: datetime) -> None:
         """Delete old rows of a model whose column `time` rises with the key."""
@@ -142,9 +142,9 @@ def all_kinds() -> dict[str, Kind]:
 
 
 def forget_old(sweep: Sweep) -> Sweep:
-    """Forget what is old of every kind; returns the same sweep, with what went.
+    """Delete old data of every kind; return the sweep, with what was deleted.
 
-    A kind that fails keeps no other.
+    A kind that fails does not stop the others.
     """
     for name, each in all_kinds().items():
         before = each.before(sweep)
@@ -163,7 +163,7 @@ def forget_old(sweep: Sweep) -> Sweep:
 
 
 def forget_some() -> Sweep:
-    """Forget what a run of the job may; kinds that fail are noted as failed rows."""
+    """Delete as much as one run of the job may; record kinds that fail as failed rows."""
     rows, sweep = FailingRows("forget_what_is_old"), forget_old(Sweep(most=MOST_AT_ONCE))
     for name, error in sweep.failed.items():
         rows.note("old", name, error)

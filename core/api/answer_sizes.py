@@ -13,7 +13,7 @@ LONGEST_ESCAPE = 6
 
 
 def json_size(value: Any) -> int:
-    """The bytes of a value in an answer."""
+    """Return the size of a value in an answer, in bytes."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return len(text.encode(errors="replace"))
 
@@ -30,5 +30,5 @@ def count_fitting(sizes: Iterable[int], most: int = MOST_OF_ROWS) -> int:
 
 
 def fitting_rows(rows: list[dict[str, Any]], most: int = MOST_OF_ROWS) -> list[dict[str, Any]]:
-    """The rows, from the first on, that an answer has room for; at least one."""
+    """Return the leading rows that an answer has room for; at least one."""
     return rows[: count_fitting(map(json_size, rows), most)]

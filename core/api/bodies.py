@@ -19,7 +19,7 @@ from core.values.texts import is_blank
 
 LONGEST_TEXT_BYTES = 64 * 1024
 LONGEST_CURSOR = 50
-# So many are named. A body of unknown fields alone would make an answer four times its size.
+# Unknown fields that an error names: a body of them alone would make an answer four times its size.
 MOST_UNKNOWN = 100
 
 
@@ -39,7 +39,7 @@ class WrongField(serializers.ValidationError):
 class Body(serializers.Serializer[Any]):
     """A serializer that rejects unknown fields and reports all wrong fields at once.
 
-    Of the unknown ones it names the first hundred.
+    It names the first MOST_UNKNOWN of the unknown ones.
     """
 
     # The least number of fields in a body, for its description.
@@ -47,7 +47,7 @@ class Body(serializers.Serializer[Any]):
 
     @classmethod
     def read(cls, request: Request) -> dict[str, Any]:
-        """The request's body as values. Raises ValidationError (400)."""
+        """Validate the request's body and return its values. Raises ValidationError (400)."""
         body = cls(data=request.data)
         body.is_valid(raise_exception=True)
         values: dict[str, Any] = body.validated_data
@@ -68,7 +68,7 @@ class Body(serializers.Serializer[Any]):
 
 
 def errors_of(error: serializers.ValidationError) -> dict[str, Any]:
-    """The error messages by field."""
+    """Return the error messages by field."""
     assert isinstance(error.detail, dict)  # noqa: S101 - a serializer's are
     return error.detail
 

@@ -24,9 +24,9 @@ def answer_conditionally(request: Request, response: Response) -> None:
     """Set the ETag of an answer; make it a 304 if the caller has named it."""
     tag = weak_tag(response.data, time.time())
     response["ETag"] = f'W/"{tag}"'
-    named = parse_etags(request.headers.get("If-None-Match", ""))
-    known = [each.removeprefix("W/") for each in named]
-    if known == ["*"] or f'"{tag}"' in known:
+    header_tags = parse_etags(request.headers.get("If-None-Match", ""))
+    caller_tags = [each.removeprefix("W/") for each in header_tags]
+    if caller_tags == ["*"] or f'"{tag}"' in caller_tags:
         response.status_code = 304
         response.data = None
 

@@ -1,4 +1,4 @@
-"""Parses a request's body as strict JSON (decisions E3, E6 and E8)."""
+"""Parser of request bodies as strict JSON (decisions E3, E6 and E8)."""
 
 from collections.abc import Mapping
 from typing import IO, Any
@@ -21,7 +21,7 @@ class BodyTooLarge(APIException):
 
 
 class StrictJSONParser(BaseParser):
-    """Raises ParseError (400) and BodyTooLarge (413)."""
+    """Parser of strict JSON. Raises ParseError (400) and BodyTooLarge (413)."""
 
     media_type = "application/json"
 
@@ -42,7 +42,7 @@ class StrictJSONParser(BaseParser):
 
 
 def parse_json(body: bytes) -> Any:
-    """Raises ParseError (400)."""
+    """Parse a body as strict JSON. Raises ParseError (400)."""
     try:
         return load_json(body.decode("utf-8"), deepest=DEEPEST, most_values=MOST_VALUES)
     except UnicodeDecodeError as error:

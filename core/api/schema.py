@@ -1,6 +1,6 @@
 """Helpers that describe endpoints in OpenAPI 3.1 (GET /schema).
 
-Each app describes its endpoints in a schema.py of its own, beside the views.
+Each app describes its endpoints in a schema.py of its own, next to the views.
 """
 
 import json
@@ -53,13 +53,13 @@ class StrictBody(OpenApiSerializerExtension):
 
 
 def header(name: str, about: str, statuses: Sequence[int], type: Any = int) -> OpenApiParameter:
-    """A header of responses with one of these statuses."""
+    """Describe a header of responses with one of these statuses."""
     return OpenApiParameter(
         name, type, OpenApiParameter.HEADER, description=about, response=[*statuses]
     )
 
 
-COUNTED = (200, 304, 400, 404, 409, 410, 413, 415, 422, 429)
+COUNTED_STATUSES = (200, 304, 400, 404, 409, 410, 413, 415, 422, 429)
 ANSWER_HEADERS = [
     OpenApiParameter(
         request_ids.HEADER,
@@ -68,9 +68,13 @@ ANSWER_HEADERS = [
         description="The request's own X-Request-Id, or a new one. Name it when you ask us.",
         response=True,
     ),
-    header("RateLimit-Limit", "Requests allowed per minute for this kind of endpoint.", COUNTED),
-    header("RateLimit-Remaining", "Requests left in this window.", COUNTED),
-    header("RateLimit-Reset", "Seconds until the window resets.", COUNTED),
+    header(
+        "RateLimit-Limit",
+        "Requests allowed per minute for this kind of endpoint.",
+        COUNTED_STATUSES,
+    ),
+    header("RateLimit-Remaining", "Requests left in this window.", COUNTED_STATUSES),
+    header("RateLimit-Reset", "Seconds until the window resets.", COUNTED_STATUSES),
     header(
         "WWW-Authenticate",
         '`Bearer`; with `error="invalid_token"` if a token was sent (RFC 6750).',
@@ -96,8 +100,8 @@ class Examples(dict[str, Any]):
 
 
 def examples_of(shows: Any) -> list[OpenApiExample]:
-    named = shows if isinstance(shows, Examples) else {"answer": shows}
-    return [OpenApiExample(name, value) for name, value in named.items()]
+    examples = shows if isinstance(shows, Examples) else {"answer": shows}
+    return [OpenApiExample(name, value) for name, value in examples.items()]
 
 
 def operation(
@@ -208,9 +212,9 @@ def open_choices(part: Any) -> None:
         return
     del part["enum"]
     part["examples"] = values
-    known = ", ".join(f"`{json.dumps(value)}`" for value in values)
+    known_values = ", ".join(f"`{json.dumps(value)}`" for value in values)
     about = part.get("description", "").rstrip(".")
-    words = f"Known values: {known}. More may come."
+    words = f"Known values: {known_values}. More may come."
     part["description"] = f"{about}. {words}" if about else words
 
 

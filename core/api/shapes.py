@@ -25,7 +25,7 @@ class FlagValue(serializers.ChoiceField):
 
 
 class Code(serializers.RegexField):
-    """What a program goes by (decision N11). No enum: a new code must break no client."""
+    """Error code for programs (decision N11). No enum: a new code must break no client."""
 
     def __init__(self, **options: Any) -> None:
         about = "Stable, for programs; the messages are for people and may change."

@@ -1,4 +1,4 @@
-"""Reads JSON strictly: what other parsers read differently is rejected (decision E8)."""
+"""Strict JSON: rejects input that other parsers read differently (decision E8)."""
 
 import json
 import math
@@ -79,29 +79,30 @@ def cause_of(error: json.JSONDecodeError) -> str:
 
 
 def has_more_values(text: str, most: float) -> bool:
-    """Whether more than so many commas stand outside of texts: a comma parts two values.
+    """Return whether at least `most` commas stand outside of strings: each parts two values.
 
     Goes from text to text in steps of Python's, in which other threads have their turn. The parser
     lets nobody else have the interpreter until it is through.
     """
     if text.count(",") < most:
         return False
-    found, at = 0, 0
+    commas = 0
+    at = 0
     for inside in TEXTS.finditer(text):
-        found += text.count(",", at, inside.start())
+        commas += text.count(",", at, inside.start())
         at = inside.end()
-        if found >= most:
+        if commas >= most:
             return True
-    return found + text.count(",", at) >= most
+    return commas + text.count(",", at) >= most
 
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         times = Counter(key for key, _ in pairs)
         twice = next(key for key, count in times.items() if count > 1)
         raise BadJSON(f"the key {excerpt(twice)} appears twice")
-    return found
+    return members
 
 
 def refuse_constant(name: str) -> NoReturn:
@@ -116,7 +117,7 @@ def finite(text: str) -> float:
 
 
 def check_tree(value: Any, deepest: int) -> None:
-    """Raises BadJSON for NUL, for a lone surrogate, and for more than `deepest` levels."""
+    """Raise BadJSON for NUL, for a lone surrogate, and for more than `deepest` levels."""
     level = [value]
     for _ in range(deepest + 1):
         inner: list[Any] = []

@@ -14,7 +14,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import models
 from django.db.models.query_utils import DeferredAttribute
 
-# Where a key stands in FIELD_KEYS: the first is the newest.
+# Index of the newest key in FIELD_KEYS.
 NEWEST = 0
 
 
@@ -43,7 +43,7 @@ def decrypt(stored: str) -> str:
 
 
 def open_with_keys(stored: str) -> tuple[int, str]:
-    """The position in FIELD_KEYS of the key that opens a stored secret, and its text.
+    """Return the position in FIELD_KEYS of the key that opens a stored secret, and its text.
 
     Raises UnreadableSecret.
     """
@@ -69,7 +69,7 @@ class SecretText(str):
 
 
 class Ciphertext:
-    """What lies in the row. It is opened when it is first read, and saved as it is."""
+    """Stored ciphertext, decrypted lazily on first access and saved unchanged."""
 
     __slots__ = ("stored", "text")
 
@@ -84,14 +84,14 @@ class Ciphertext:
         return hash(self.stored)
 
     def reveal(self) -> SecretText:
-        """Raises UnreadableSecret."""
+        """Decrypt on the first call, then return the cached text. Raises UnreadableSecret."""
         if self.text is None:
             self.text = SecretText(decrypt(self.stored))
         return self.text
 
 
 class EncryptedAttribute(DeferredAttribute):
-    """Opens a field's ciphertext when it is read."""
+    """Descriptor that decrypts a field's ciphertext when it is read."""
 
     def __get__(self, instance: Any, cls: Any = None) -> Any:
         value = super().__get__(instance, cls)
@@ -125,7 +125,7 @@ class EncryptedTextField(TextField):
         return value if value is None else Ciphertext(value)
 
     def pre_save(self, model_instance: models.Model, add: bool) -> Any:
-        """Not opened and sealed again: what nobody has changed stays as it is."""
+        """Save unchanged values without re-encrypting them."""
         if self.attname in model_instance.__dict__:
             return model_instance.__dict__[self.attname]
         return getattr(model_instance, self.attname)

@@ -1,6 +1,6 @@
-"""Which key of FIELD_KEYS opens each stored secret, and all of them encrypted with the newest.
+"""Census of the keys that open the stored secrets, and re-encryption with the newest key.
 
-Every field of the class EncryptedTextField takes part, whichever app it is of.
+Covers every EncryptedTextField of every app.
 """
 
 from collections.abc import Callable, Iterator
@@ -30,7 +30,7 @@ Row = tuple[Any, dict[str, Ciphertext | None]]
 
 @dataclass
 class Census:
-    """How many secrets each key opens, newest first, and what else there is."""
+    """Number of secrets that each key opens, newest key first, and of unreadable secrets."""
 
     by_key: list[int]
     unreadable: int = 0
@@ -96,22 +96,22 @@ def rewrite(model: type[Model], names: list[str], keys: list[Any]) -> int:
 
 
 def batches(model: type[Model], names: list[str]) -> Iterator[list[Row]]:
-    """All rows in the order of their keys: each key, and its secrets by name."""
+    """Yield all rows in primary key order, BATCH at a time: each key, and its secrets by name."""
     rows, last = model._base_manager.order_by("pk"), None
     while True:
         ahead = rows if last is None else rows.filter(pk__gt=last)
-        found = [
+        batch = [
             (key, dict(zip(names, secrets, strict=True)))
             for key, *secrets in ahead.values_list("pk", *names)[:BATCH]
         ]
-        if not found:
+        if not batch:
             return
-        yield found
-        last = found[-1][0]
+        yield batch
+        last = batch[-1][0]
 
 
 def encrypted_fields() -> Iterator[tuple[type[Model], list[str]]]:
-    """Every table that holds secrets, and the names of its columns that do."""
+    """Yield each model that holds secrets, with the names of its encrypted fields."""
     for model in apps.get_models():
         names = [each.attname for each in model._meta.concrete_fields if is_encrypted_field(each)]
         if names and not model._meta.proxy:
@@ -123,12 +123,12 @@ def is_encrypted_field(each: object) -> bool:
 
 
 def position_of_key(secret: Ciphertext) -> int:
-    """The position of the key that opens it. Raises UnreadableSecret."""
+    """Return the index in FIELD_KEYS of the key that opens it. Raises UnreadableSecret."""
     return open_with_keys(secret.stored)[0]
 
 
 def is_old(secret: Ciphertext | None) -> bool:
-    """Whether another key than the newest opens it."""
+    """Return whether a key other than the newest opens it; False if none does."""
     try:
         return secret is not None and position_of_key(secret) != NEWEST
     except UnreadableSecret:

@@ -17,7 +17,7 @@ FLAG_LETTERS = frozenset(map(chr, range(0x1F1E6, 0x1F200)))
 
 
 def archive_name(number: int, name: str) -> str:
-    """A name that every file system takes, with its ending; the number makes it unique.
+    """Make a name that every file system takes, with its ending; the number makes it unique.
 
     Standing first, it also keeps names apart that differ in case alone, and from names that
     Windows reserves for devices.
@@ -32,7 +32,7 @@ def archive_name(number: int, name: str) -> str:
 
 
 def cut_between_letters(text: str, most_bytes: int) -> str:
-    """The beginning of a text in UTF-8, without a part of a letter, flag or composed emoji."""
+    """Cut a text to a size in UTF-8, never inside a letter, flag or composed emoji."""
     end = len(text.encode()[:most_bytes].decode(errors="ignore"))
     while 0 < end < len(text) and is_joined(text, end):
         end -= 1

@@ -1,4 +1,4 @@
-"""Has files of strangers opened, where they can harm nobody (decision N8)."""
+"""Examination of untrusted files in bounded processes (decision N8)."""
 
 import json
 import logging
@@ -105,8 +105,8 @@ def examine_file(content: bytes, media_type: str, company_id: int) -> Examined:
         refuse_beyond_limit(company_id)
         ran = run_examiner("examine", content, media_type)
         spend(company_id, ran.milliseconds)
-    facts, made = result_of(ran, media_type)
-    return Examined(made or content, bool(facts["active"]))
+    facts, output = result_of(ran, media_type)
+    return Examined(output or content, bool(facts["active"]))
 
 
 def refuse_beyond_limit(company_id: int) -> None:
@@ -122,27 +122,27 @@ def spend(company_id: int, milliseconds: int) -> int:
 
 
 def make_thumbnail(content: bytes, media_type: str) -> bytes:
-    """A small JPEG of a file that has been examined. Raises FileRefused."""
+    """Make a small JPEG of a file that has been examined. Raises FileRefused."""
     with places.examiner(None):
         return result_of(run_examiner("thumbnail", content, media_type), media_type)[1]
 
 
 def picture_of_page(content: bytes, number: int) -> tuple[bytes, int]:
-    """A page of a PDF as a JPEG, empty where there is no such page, and how many there are.
+    """Return a page of a PDF as a JPEG, empty if it does not exist, and the number of pages.
 
     Raises FileRefused.
     """
     pdf = "application/pdf"
     with places.examiner(None):
-        facts, made = result_of(run_examiner("page", content, pdf, str(number)), pdf)
-    return made, int(facts["pages"])
+        facts, output = result_of(run_examiner("page", content, pdf, str(number)), pdf)
+    return output, int(facts["pages"])
 
 
 class Run(NamedTuple):
     """Output of an examiner, and how it ended."""
 
     facts: dict[str, Any]
-    made: bytes
+    output: bytes
     returncode: int
 
     @property
@@ -164,12 +164,12 @@ def run_examiner(task: str, content: bytes, media_type: str, *options: str) -> R
         )
     except subprocess.TimeoutExpired:
         return Run({}, b"", -signal.SIGXCPU)
-    line, _, made = ran.stdout.partition(b"\n")
-    return Run(json.loads(line) if line else {}, made, ran.returncode)
+    line, _, output = ran.stdout.partition(b"\n")
+    return Run(json.loads(line) if line else {}, output, ran.returncode)
 
 
 def result_of(ran: Run, media_type: str) -> tuple[dict[str, Any], bytes]:
-    """The facts and the bytes of a run. Raises FileRefused."""
+    """Return the facts and the bytes of a run. Raises FileRefused."""
     facts = ran.facts
     if not facts:
         # Killed by a limit, or crashed. The kernel kills what takes too much time or memory.
@@ -182,4 +182,4 @@ def result_of(ran: Run, media_type: str) -> tuple[dict[str, Any], bytes]:
     if "unreadable" in facts:
         logger.info("cannot open a %s: %s", media_type, facts["unreadable"])
         raise FileRefused(UNREADABLE, code="file_unreadable")
-    return facts, ran.made
+    return facts, ran.output

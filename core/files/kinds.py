@@ -17,7 +17,7 @@ OTHER_TYPE = "Send a JPEG, PNG, WebP or PDF file."
 BEGIN_OF_PDF, SEARCHED_FOR_PDF = b"%PDF-", 1024
 END_OF_PDF = b"%%EOF"
 LONGEST_NAME = 150
-# What is looked at of a name, however long it is.
+# Characters that are read of a name, however long it is.
 READ_OF_NAME = 1000
 # Control, format (zero-width and bidirectional), unassigned and private characters, half pairs.
 NEVER_IN_A_NAME = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
@@ -42,17 +42,17 @@ KINDS = {
 
 
 def media_type_of(content: bytes) -> str:
-    """The type of a file by its first bytes; its name has no say. Raises FileRefused."""
+    """Detect the type of a file by its content; its name does not matter. Raises FileRefused."""
     if not content:
         raise FileRefused("The file is empty.", code="file_empty")
     if len(content) > MOST_BYTES:
         raise FileRefused(TOO_LARGE, code="file_too_large")
     try:
-        found: str = puremagic.magic_string(content)[0].mime_type
+        media_type: str = puremagic.magic_string(content)[0].mime_type
     except puremagic.PureError:
-        found = ""
-    if found in KINDS:
-        return found
+        media_type = ""
+    if media_type in KINDS:
+        return media_type
     other = refused_kind(content)
     if other is None and BEGIN_OF_PDF in content[:SEARCHED_FOR_PDF]:
         return "application/pdf"
@@ -65,8 +65,9 @@ def media_type_of(content: bytes) -> str:
 
 
 def shown_name(name: str, media_type: str) -> str:
-    """The name as people are shown it and may save it: no folders, nothing invisible, short, and
-    with an ending that tells the truth.
+    """Return a name that is safe to show and save.
+
+    It has no folders and nothing invisible, is short, and its ending fits the media type.
     """
     last = re.split(r"[/\\]", name[:READ_OF_NAME])[-1]
     visible = (

@@ -55,7 +55,7 @@ def open_pdf(content: bytes) -> pypdfium2.PdfDocument:
 
     Bytes before and after the document do no harm, as in viewers.
     """
-    ends = [found.end() for found in LAST_WORDS.finditer(content)]
+    ends = [match.end() for match in LAST_WORDS.finditer(content)]
     if not ends or AN_OBJECT.search(content, ends[-1]):
         raise ValueError("the end is missing")
     document = pypdfium2.PdfDocument(content)
@@ -103,7 +103,7 @@ def closing(tokens: Tokens) -> int:
 
 
 def written_objects(plain: bytes) -> Iterator[tuple[int, Tokens]]:
-    """The objects of a file that PDFium wrote, by number, found by its table."""
+    """Yield number and tokens of each object in the table of a file that PDFium wrote."""
     table = plain.rindex(b"xref", 0, plain.rindex(b"startxref"))
     starts = sorted(int(at) for at, kind in ROWS.findall(plain, table) if kind == b"n")
     for start, end in zip(starts, [*starts[1:], table], strict=True):
@@ -115,4 +115,4 @@ def written_objects(plain: bytes) -> Iterator[tuple[int, Tokens]]:
 def unescape(token: bytes) -> bytes:
     if not token.startswith(b"/") or b"#" not in token:
         return token
-    return ESCAPED.sub(lambda found: bytes([int(found[1], 16)]), token)
+    return ESCAPED.sub(lambda match: bytes([int(match[1], 16)]), token)

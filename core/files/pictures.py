@@ -27,7 +27,7 @@ class TooComplex(Exception):
 
 
 def open_image(content: bytes, media_type: str) -> Image.Image:
-    """The whole image, upright, in the colours of sRGB. Raises TooComplex."""
+    """Decode the whole image, upright, in sRGB. Raises TooComplex."""
     form = FORMATS[media_type]
     Image.MAX_IMAGE_PIXELS = None  # ours is asked first, and warns nobody
     image: Image.Image = Image.open(BytesIO(content), formats=[form])
@@ -58,7 +58,7 @@ def upright(image: Image.Image) -> Image.Image:
 
 
 def in_eight_bits(image: Image.Image) -> Image.Image:
-    """Grey of 16 bits as grey of 8; Pillow's own conversion makes all but black white."""
+    """Convert 16-bit grey to 8 bits; Pillow's own conversion makes all but black white."""
     if not image.mode.startswith("I"):
         return image
     profile, clear = image.info.get("icc_profile"), image.info.get("transparency")
@@ -90,20 +90,20 @@ def in_srgb(image: Image.Image) -> Image.Image:
         source = ImageCms.ImageCmsProfile(BytesIO(profile))
         if ImageCms.getProfileDescription(source).startswith("sRGB"):
             return image
-        shown = ImageCms.profileToProfile(plain, source, SRGB, outputMode="RGB")
+        converted = ImageCms.profileToProfile(plain, source, SRGB, outputMode="RGB")
     except (ImageCms.PyCMSError, OSError, ValueError):
         return image
-    if shown is None:
+    if converted is None:
         return image
     if plain.mode == "L":
-        shown = shown.convert("L")
+        converted = converted.convert("L")
     if alpha:
-        shown.putalpha(alpha)
-    return shown
+        converted.putalpha(alpha)
+    return converted
 
 
 def written_anew(image: Image.Image, form: str) -> bytes:
-    """The pixels and nothing else: no EXIF, no comment, no bytes after the end."""
+    """Encode the pixels and nothing else: no EXIF, no comment, no bytes after the end."""
     if image.has_transparency_data and form != "JPEG":
         mode = "RGBA"
     elif image.mode in ("1", "L"):
@@ -112,9 +112,9 @@ def written_anew(image: Image.Image, form: str) -> bytes:
         mode = "RGB"
     clean = image if image.mode == mode else image.convert(mode)
     clean.info.clear()
-    made = BytesIO()
+    output = BytesIO()
     try:
-        clean.save(made, form, **OPTIONS[form])
+        clean.save(output, form, **OPTIONS[form])
     except ValueError as error:  # WebP has no room for it
         raise TooComplex(f"The image has too much detail for a {form} of its size.") from error
-    return made.getvalue()
+    return output.getvalue()

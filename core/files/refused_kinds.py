@@ -89,8 +89,8 @@ def refused_kind(content: bytes) -> RefusedKind | None:
     if content[:4] == b"RIFF":
         return RIFF.get(content[8:12])
     if content[:4] in (b"PK\3\4", b"PK\5\6"):
-        found = (kind for name, kind in MEMBERS.items() if name in content)
-        return next(found, PACKED)
+        kinds = (kind for name, kind in MEMBERS.items() if name in content)
+        return next(kinds, PACKED)
     for beginning, kind in (TEXT_BEGINNINGS if is_text(content) else BEGINNINGS).items():
         if content.startswith(beginning):
             return kind

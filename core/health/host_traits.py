@@ -23,14 +23,14 @@ MAY_DIFFER = ("version",)
 
 
 def own_traits() -> dict[str, str]:
-    """Return what all hosts of a deployment must have in common; no part that cannot be read."""
-    found = {}
+    """Read the traits of this host; those that cannot be read are left out."""
+    traits = {}
     for name, read in TRAITS.items():
         try:
-            found[name] = read()
+            traits[name] = read()
         except Exception as error:  # a check of its own says what is wrong with that part
             logger.debug("cannot read %s of this host: %s", name, error)
-    return found
+    return traits
 
 
 def fingerprint(*secrets: str) -> str:
@@ -49,7 +49,7 @@ def broker_identity() -> str:
 
 
 def storage_mark() -> str:
-    """Return what the mark in the storage of files says; make it where there is none."""
+    """Return the content of the mark in the storage of files; create it if it is missing."""
     try:
         return storage.read_file(MARK).decode()
     except storage.FileMissing:

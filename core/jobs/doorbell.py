@@ -31,7 +31,7 @@ def ring_job(name: str, *, expires: int = 30) -> None:
 
 
 def ring_headers() -> dict[str, str]:
-    """Which deployment rings, for which request, and in which trace."""
+    """Return headers that name the deployment, the request and the trace of a doorbell."""
     cause = {
         request_ids.CELERY_HEADER: request_ids.current(),
         traces.TRACEPARENT: traces.tracer.current_parent(),

@@ -23,10 +23,11 @@ from core.jobs.failing_rows import count_failed_rows
 from core.measures import catalogue, counting, sums
 from core.models import Pulse
 
-# A lease outlives the time limit of its run by so much.
+# Seconds by which a lease outlives the time limit of its run.
 MARGIN_SECONDS = 5
 
-# A job is in trouble after so many runs without success, or where none succeeded in so long.
+# A job is in trouble after MOST_TRIES runs without success, or MOST_PERIODS and SOME_TIME after
+# its last success.
 MOST_TRIES = 3
 MOST_PERIODS = 3
 SOME_TIME = timedelta(minutes=5)
@@ -94,14 +95,15 @@ class Job:
         return self._run_under_lease(run)
 
     def _run_under_lease(self, run: UUID) -> int:
-        began, done = time.monotonic(), False
+        began = time.monotonic()
+        succeeded = False
         try:
             result = self.work()
-            done = True
+            succeeded = True
         finally:
-            counting.count(catalogue.JOB_RUNS, self.name, "done" if done else "failed")
+            counting.count(catalogue.JOB_RUNS, self.name, "done" if succeeded else "failed")
             counting.count(catalogue.JOB_SECONDS, self.name, by=time.monotonic() - began)
-            end(self.name, run, done=done)
+            end(self.name, run, succeeded=succeeded)
             # This process may have nothing to do for long, or end at once.
             sums.write_sums()
         return result
@@ -115,9 +117,9 @@ class Job:
         finally:
             signal.alarm(0)
 
-    def has_more(self, done: int | None) -> bool:
-        """Return whether a run that did so many things has probably left some."""
-        return done is not None and self.batch is not None and done >= self.batch
+    def has_more(self, count: int | None) -> bool:
+        """Return whether a run that did `count` things has probably left some."""
+        return count is not None and self.batch is not None and count >= self.batch
 
 
 registered: dict[str, Job] = {}
@@ -127,9 +129,9 @@ def job(*, every: timedelta, limit_seconds: int, **facts: Any) -> Callable[..., 
     """Make a function a job of its name; the parameters are those of Job."""
 
     def register(work: Callable[[], int]) -> Job:
-        made = Job(work.__name__, work, every, limit_seconds, **facts)
-        registered[made.name] = made
-        return made
+        new_job = Job(work.__name__, work, every, limit_seconds, **facts)
+        registered[new_job.name] = new_job
+        return new_job
 
     return register
 
@@ -144,9 +146,9 @@ def all_jobs() -> Mapping[str, Job]:
     return registered
 
 
-def end(name: str, run: UUID, *, done: bool) -> None:
+def end(name: str, run: UUID, *, succeeded: bool) -> None:
     with connection.cursor() as cursor:
-        cursor.execute(END, {"name": name, "run": run, "done": done})
+        cursor.execute(END, {"name": name, "run": run, "done": succeeded})
 
 
 class JobState(NamedTuple):

@@ -38,9 +38,9 @@ LOOK_EVERY_SECONDS = 3.0
 QUICK_SECONDS = 1.0
 # A job without work runs once in this time, which shows that it is looked after.
 QUIET_SECONDS = 60.0
-# A statement of a quick job may take so long.
+# Limit of a statement of a quick job.
 PATIENCE_SECONDS = 3.0
-# A job at work here has so long to end once the worker stops.
+# Time for a job at work here to end once the worker stops.
 STOP_WITHIN_SECONDS = 5
 NEVER = JobState(age=math.inf, at_work=False, tries=0)
 
@@ -61,7 +61,7 @@ class Scheduler:
         self.long: set[Job] = set()
         self.unfinished: set[Job] = set()
         # The last begin of each job in this process.
-        self.begun: dict[Job, float] = {}
+        self.last_begins: dict[Job, float] = {}
 
     def run_due_jobs(self) -> float:
         """Run each job that is due; return in how many seconds to look again.
@@ -89,7 +89,7 @@ class Scheduler:
 
     def is_due(self, job: Job, state: JobState) -> bool:
         every = job.every.total_seconds()
-        looked = time.monotonic() - self.begun.get(job, -math.inf)
+        looked = time.monotonic() - self.last_begins.get(job, -math.inf)
         if job.on_each_host:
             return looked >= every
         if state.at_work:
@@ -101,12 +101,12 @@ class Scheduler:
         return state.age >= every and (job.has_work is None or looked >= every)
 
     def is_at_start(self, job: Job) -> bool:
-        return job.at_start and job not in self.begun
+        return job.at_start and job not in self.last_begins
 
     def run(self, job: Job, state: JobState) -> int | None:
         """Run it here or in a child; return how many things were done here."""
         rested = job not in self.unfinished and not self.is_at_start(job)
-        began = self.begun[job] = time.monotonic()
+        began = self.last_begins[job] = time.monotonic()
         self.unfinished.discard(job)
         apart = job in self.long or state.tries > 0
         has_work = apart or job.has_work is None or job.has_work()
@@ -118,11 +118,11 @@ class Scheduler:
             child = fork_into(partial(run_in_child, job, rested=rested))
             self.children[child] = Child(job, began)
             return None
-        done = run_traced(job, rested=rested)
+        count = run_traced(job, rested=rested)
         self.note_length(job, time.monotonic() - began)
-        if job.has_more(done):
+        if job.has_more(count):
             self.unfinished.add(job)
-        return done
+        return count
 
     def note_length(self, job: Job, seconds: float) -> None:
         if seconds > QUICK_SECONDS:
@@ -150,7 +150,7 @@ class Scheduler:
 
 
 def run_in_child(job: Job, *, rested: bool = False) -> None:
-    """In a child: run a job to its end, batch by batch, each within its time limit."""
+    """Run a job in a child to its end, batch by batch, each within its time limit."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     database.wait_at_most()
     more = job.has_more(run_traced(job, rested=rested))
@@ -164,7 +164,7 @@ def run_traced(job: Job, *, rested: bool = False) -> int | None:
 
 
 def run_scheduler() -> None:
-    """In a child of the worker: look, and run what is due, until SIGTERM."""
+    """Run due jobs, in a child of the worker, until SIGTERM."""
     become_kind("scheduler")
     database.wait_at_most(PATIENCE_SECONDS)
     scheduler, bell = Scheduler(), Bell()

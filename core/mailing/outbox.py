@@ -1,4 +1,4 @@
-"""Emails to companies: rows in the transaction of what they tell of, sent by a job of its own.
+"""Emails to companies: rows of the transaction that they report on, sent by a job of its own.
 
 A claim counts the try and says when the next one is, before anything is sent. So it does not matter
 how a try ends: what was sent is deleted, and all else is tried again. A second email is sent only
@@ -28,7 +28,7 @@ from core.models import Mail
 
 logger = logging.getLogger(__name__)
 
-# A run sends so many at most, and is killed after so long, whatever the mail server does.
+# Most emails of a run, and the seconds after which it is killed, whatever the mail server does.
 MOST_AT_ONCE = 20
 LIMIT_SECONDS = 120
 # The waits double, and add up to 25 hours. The first is longer than a run may take, so no email is
@@ -62,7 +62,7 @@ class ClaimedMail(NamedTuple):
 
 
 def keep_mail(address: str, subject: str, text: str, *, secret: bool = False) -> None:
-    """Write down an email that is to be sent. It is sent once the transaction is committed.
+    """Store an email that is to be sent. It is sent once the transaction is committed.
 
     Encrypt the text of a `secret` email: it holds a link that opens something.
     """
@@ -88,14 +88,15 @@ def ring_mail_job() -> None:
 def send_due() -> int:
     """Send what is due, MOST_AT_ONCE at most; returns how many were sent.
 
-    An email that fails keeps none of the others. A mail server that is away is asked once a run.
+    An email that fails does not stop the others. A mail server that is away is tried once a run.
     """
     give_up()
-    rows, sent = FailingRows("send_mails"), 0
+    rows = FailingRows("send_mails")
+    sent_count = 0
     for _ in range(MOST_AT_ONCE):
         mail = claim_mail()
         if mail is None:
-            return sent
+            return sent_count
         try:
             submit_mail(mail)
         # Whatever is wrong with one email, the others go out.
@@ -109,14 +110,14 @@ def send_due() -> int:
             )
             counting.count(catalogue.MAILS, "failed")
             if server_is_away(error):
-                return sent
+                return sent_count
             rows.note("email", mail.id, error)
         else:
             Mail.objects.filter(pk=mail.id).delete()
             rows.forget("email", [mail.id])
             counting.count(catalogue.MAILS, "sent")
-            sent += 1
-    return sent
+            sent_count += 1
+    return sent_count
 
 
 def has_mail() -> bool:
@@ -125,13 +126,13 @@ def has_mail() -> bool:
 
 
 def oldest_due_mail() -> datetime | None:
-    """Since when the longest-due email waits to be sent, or to be tried again."""
+    """Return when the oldest unsent email was created; None if there is none."""
     first: datetime | None = Mail.objects.aggregate(first=Min("created_at"))["first"]
     return first
 
 
 def server_is_away(error: Exception) -> bool:
-    """Whether the next email would fail too: it is not this one that the server refused."""
+    """Return whether the next email would fail too: the error is not about this one."""
     about_one = (SMTPRecipientsRefused, SMTPDataError)
     return isinstance(error, OSError) and not isinstance(error, about_one)
 

@@ -35,26 +35,26 @@ class LastWrite:
 
 
 def are_due() -> bool:
-    """Whether there is something to write, and it is time to."""
+    """Return whether there is something to write, and EVERY_SECONDS have passed."""
     return bool(pending) and time.monotonic() - LastWrite.at >= EVERY_SECONDS
 
 
 def write_sums() -> bool:
-    """Add what was counted; whether there is nothing left to add. Never raises DatabaseError.
+    """Write the pending sums; return False, and never raise, if the database fails.
 
-    What the database did not take is kept for the next time. To be called outside of transactions:
-    until they end, others wait for the rows.
+    Sums that were not written are retried at the next call. Call it outside of transactions: until
+    one ends, other processes wait for its rows.
     """
     LastWrite.at = time.monotonic()
-    counted = pending.take()
-    if not counted:
+    sums = pending.take()
+    if not sums:
         return True
-    rows = sorted((name, json.dumps(labels), value) for (name, labels), value in counted.items())
+    rows = sorted((name, json.dumps(labels), value) for (name, labels), value in sums.items())
     try:
         with statements.cursor() as cursor:
             cursor.execute(ADD, [list(column) for column in zip(*rows, strict=True)])
     except (DatabaseError, InterfaceError) as error:
-        pending.add(counted)
+        pending.add(sums)
         logger.warning("counts are kept until the database takes them: %s", error)
         return False
     return True

@@ -1,4 +1,4 @@
-"""What a text says to those who read it. Pure."""
+"""Texts as readers see them: blank, tidy, legible. Pure."""
 
 import re
 import unicodedata
@@ -34,7 +34,7 @@ def gettext_noop(text: str) -> str:
 
 
 def is_blank(text: str) -> bool:
-    """Whether there is nothing to see in it (decision N30)."""
+    """Return whether the text shows nothing to a reader (decision N30)."""
     return all(
         one.isspace() or one in BLANK or unicodedata.category(one) in INVISIBLE for one in text
     )
@@ -52,8 +52,8 @@ def tidy(text: str) -> str:
 
 
 def show_controls(text: str) -> str:
-    """Each bidirectional control as its number, such as [U+202E] (decision N30)."""
-    return BIDIRECTIONAL.sub(lambda found: f"[U+{ord(found[0]):04X}]", text)
+    """Replace each bidirectional control by its number, such as [U+202E] (decision N30)."""
+    return BIDIRECTIONAL.sub(lambda match: f"[U+{ord(match[0]):04X}]", text)
 
 
 def legible(text: str) -> str:
@@ -72,8 +72,8 @@ def clipped(text: str) -> Iterator[str]:
             yield one
 
 
-def shorter_gap(found: re.Match[str]) -> str:
-    ends = [one.end() for one in LINE_END.finditer(found[0])]
+def shorter_gap(match: re.Match[str]) -> str:
+    ends = [one.end() for one in LINE_END.finditer(match[0])]
     if len(ends) <= MOST_LINE_ENDS:
-        return found[0]
-    return "\n" * MOST_LINE_ENDS + found[0][ends[-1] :]
+        return match[0]
+    return "\n" * MOST_LINE_ENDS + match[0][ends[-1] :]

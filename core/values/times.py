@@ -21,8 +21,8 @@ def read_time(text: str) -> datetime:
     except ValueError:
         # A + that is not escaped in an address arrives as a space.
         hint = " In an address write + as %2B." if " " in text[19:] else ""
-        said = f"Send a time in ISO 8601, such as 2026-01-31T12:00:00Z.{hint}"
-        raise ValueError(said) from None
+        message = f"Send a time in ISO 8601, such as 2026-01-31T12:00:00Z.{hint}"
+        raise ValueError(message) from None
     if abs(time.utcoffset() or timedelta()) >= OFFSET_LIMIT:
         raise ValueError("Send a UTC offset of less than 16 hours.")
     try:
@@ -41,5 +41,5 @@ def whole_seconds(wait: float | timedelta) -> int:
 
 
 def is_plausible(time: datetime) -> bool:
-    """Whether something can have happened then: from EARLIEST on, and at most AHEAD of now."""
+    """Return whether a time lies between EARLIEST and AHEAD of now."""
     return EARLIEST <= time <= datetime.now(UTC) + AHEAD

@@ -35,7 +35,7 @@ class Use:
 
 
 def import_problem(path: str) -> str:
-    """What is wrong with the dotted path of something to call; nothing where it is there."""
+    """Return what is wrong with the dotted path of a callable; "" if it can be imported."""
     try:
         return "" if callable(import_string(path)) else "is no function"
     except Exception as error:

@@ -20,8 +20,8 @@ from core.watch import request_ids
 from core.watch.process_kinds import ProcessKind, at_process_end
 from core.watch.url_secrets import hide_secrets, shown_path
 
-# What of an event may leave. Whatever a later version of the package adds stays here.
-KEPT = (
+# Members of an event that are sent; those that later versions of the package add are not.
+SENT_MEMBERS = (
     "event_id",
     "timestamp",
     "platform",
@@ -60,19 +60,19 @@ def begin_reporting(**options: Any) -> None:
 
 
 def cleaned(event: Any, hint: Any) -> Any:
-    """The event with nothing but what may leave."""
-    kept = {name: event[name] for name in KEPT if name in event}
-    kept["tags"] = {"process": ProcessKind.name, "request_id": request_ids.current() or ""}
-    if words := kept.get("logentry"):
+    """Reduce an event to what may be sent."""
+    outgoing = {name: event[name] for name in SENT_MEMBERS if name in event}
+    outgoing["tags"] = {"process": ProcessKind.name, "request_id": request_ids.current() or ""}
+    if words := outgoing.get("logentry"):
         text = words.get("formatted") or words.get("message") or ""
-        kept["logentry"] = {"message": outgoing_text(text)}
-    for each in kept.get("exception", {}).get("values", ()):
+        outgoing["logentry"] = {"message": outgoing_text(text)}
+    for each in outgoing.get("exception", {}).get("values", ()):
         each["value"] = outgoing_text(str(each.get("value") or ""))
-    return kept
+    return outgoing
 
 
 def outgoing_text(text: str) -> str:
     """Return the first line, without parts of paths that may open something."""
     words = hide_secrets(text.partition("\n")[0]).split(" ")
-    shown = (shown_path(word) if word.startswith("/") else word for word in words)
-    return " ".join(shown)[:LONGEST_WORDS]
+    safe_words = (shown_path(word) if word.startswith("/") else word for word in words)
+    return " ".join(safe_words)[:LONGEST_WORDS]

@@ -16,9 +16,9 @@ INSTALL = "Install requirements-tracing.txt, or unset it."
 
 @register(SETTINGS, Use.LOGS)
 def log_words(**_: Any) -> list[CheckMessage]:
-    found: list[CheckMessage] = []
+    problems: list[CheckMessage] = []
     if settings.LOG_FORMAT not in FORMATS:
-        found.append(
+        problems.append(
             Error(
                 f"LOG_FORMAT is {settings.LOG_FORMAT!r}.",
                 hint=f"Set it to {' or '.join(FORMATS)}.",
@@ -26,14 +26,14 @@ def log_words(**_: Any) -> list[CheckMessage]:
             )
         )
     if settings.LOG_ATTEMPTS not in WHICH_ATTEMPTS:
-        found.append(
+        problems.append(
             Error(
                 f"LOG_ATTEMPTS is {settings.LOG_ATTEMPTS!r}.",
                 hint=f"Set it to one of {', '.join(WHICH_ATTEMPTS)}.",
                 id="config.E041",
             )
         )
-    return found
+    return problems
 
 
 @register(SETTINGS, Use.LOGS)

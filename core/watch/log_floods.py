@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from core.watch.process_kinds import at_process_end
 
-# More of one line in a while are a flood. It is over when the line is silent for so long.
+# More lines than this in WHILE_SECONDS are a flood. It is over after QUIET_SECONDS without one.
 MOST_LINES, WHILE_SECONDS = 5, 60.0
 QUIET_SECONDS = 30.0
 # Whoever reads the log of a later hour is to find it too.
@@ -65,20 +65,25 @@ class FloodFilter(logging.Filter):
         kind = record.name, record.levelno, VARYING.sub("#", message), error
         begins = None
         with self.lock:
-            found = self.kinds.get(kind)
-            if found is None or (not found.floods and now - found.since > WHILE_SECONDS):
+            repetition = self.kinds.get(kind)
+            if repetition is None or (
+                not repetition.floods and now - repetition.since > WHILE_SECONDS
+            ):
                 if len(self.kinds) >= MOST_KINDS:
                     self.drop_others()
                 text = message.partition("\n")[0][:LONGEST_TEXT]
                 self.kinds[kind] = Repetition(record, text, now, now)
                 return True
-            found.count, found.last = found.count + 1, now
-            if found.floods:
-                found.left_out += 1
-            elif found.count <= MOST_LINES:
+            repetition.count, repetition.last = repetition.count + 1, now
+            if repetition.floods:
+                repetition.left_out += 1
+            elif repetition.count <= MOST_LINES:
                 return True
             else:
-                begins, found.floods, found.left_out, found.since = found, True, 1, now
+                begins = repetition
+                repetition.floods = True
+                repetition.left_out = 1
+                repetition.since = now
                 self.begin_watching()
         if begins:
             write_flood_line(begins, "more such lines are left out until they end: %s", begins.text)
@@ -98,7 +103,7 @@ class FloodFilter(logging.Filter):
             time.sleep(LOOK_EVERY_SECONDS)
 
     def say_what_ended(self, *, all_of_them: bool = False) -> bool:
-        """Say how many lines were left out of floods that are over; whether others go on."""
+        """Log the lines left out of floods that are over; return whether others go on."""
         now = self.clock()
         over: list[tuple[Repetition, int, float]] = []
         with self.lock:
@@ -119,7 +124,7 @@ class FloodFilter(logging.Filter):
         return goes_on
 
     def end(self) -> None:
-        """In a process that ends, say what was left out."""
+        """Log what was left out, as the process ends."""
         self.say_what_ended(all_of_them=True)
 
 

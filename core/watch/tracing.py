@@ -138,11 +138,11 @@ def resource() -> Resource:
 
 
 def attributes(facts: Facts) -> dict[str, str | int]:
-    """Facts by the names that a collector knows, with the id of the request at work."""
-    known = {"request_id": request_ids.current(), **facts}
+    """Map facts to the names that a collector knows, and add the id of the current request."""
+    all_facts = {"request_id": request_ids.current(), **facts}
     return {
         NAMES.get(name, f"parceldesk.{name}"): value
-        for name, value in known.items()
+        for name, value in all_facts.items()
         if value is not None
     }
 

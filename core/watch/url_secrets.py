@@ -41,8 +41,10 @@ def working_on(*urls: str) -> Iterator[None]:
 
 
 def shown_path(path: str) -> str:
-    """Replace parts that may be secrets, or would make a second line of one: parts that are signed,
-    long and no UUID, or not all printable."""
+    """Hide parts that are signed, long and no UUID, or not all printable.
+
+    Such parts may be secrets, or break the log line in two.
+    """
     return "/".join(part if is_harmless(part) else HIDDEN for part in path.split("/"))
 
 
@@ -53,7 +55,7 @@ def is_harmless(part: str) -> bool:
 
 
 def hide_secrets(text: str) -> str:
-    """Replace what the URLs of the request at work may open something with."""
+    """Replace secrets of the current request's URLs in a text."""
     secrets = {secret for url in at_work.get() for secret in secrets_of(url)}
     # The longest first: a query has its values in it.
     for secret in sorted(secrets, key=len, reverse=True):

@@ -146,14 +146,14 @@ def test_asks_first_where_it_can_whether_there_is_work(
     assert ran == ["mails"]
     for seconds in (59, 61):
         Pulse.objects.update(begun_at=timezone.now() - timedelta(seconds=seconds))
-        own.begun.clear()
+        own.last_begins.clear()
         own.run_due_jobs()
     assert ran == ["mails", "mails"]
     # It is not asked again before its period is over.
     Pulse.objects.update(begun_at=timezone.now() - TEN_SECONDS)
     own.run_due_jobs()
 
-    own.begun.clear()
+    own.last_begins.clear()
     own.run_due_jobs()
 
     ((pid, child),) = own.children.items()

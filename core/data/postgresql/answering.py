@@ -48,17 +48,17 @@ class Silence:
         until = due.get()
         if until is None or patience is None or not (self.began or until.strict):
             return patience
-        left = until.at - time.monotonic()
-        if left <= 0:
+        remaining = until.at - time.monotonic()
+        if remaining <= 0:
             raise psycopg.OperationalError("the database does not answer")
-        return min(patience, left)
+        return min(patience, remaining)
 
     def connect_seconds(self, most: int) -> int:
         """Shorten the time for a connection likewise, in whole seconds; 0 is libpq's own limit."""
-        left = int(self.seconds_left(float(most) or None) or 0)
-        if left < min(most, LEAST_CONNECT_SECONDS):
+        seconds = int(self.seconds_left(float(most) or None) or 0)
+        if seconds < min(most, LEAST_CONNECT_SECONDS):
             raise psycopg.OperationalError("the database does not answer")
-        return left
+        return seconds
 
 
 SILENCE = Silence()

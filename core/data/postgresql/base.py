@@ -18,22 +18,22 @@ from psycopg.errors import ReadOnlySqlTransaction, _WaitTimeout
 
 from core.data.postgresql.answering import SILENCE
 
-# A server that was there so long ago is taken to be there, unless it has closed the connection.
+# A server that answered this recently is trusted, unless it has closed the connection.
 TRUSTED_SECONDS = 1.0
 
 
 class Waiter(Protocol):
-    """Who does something else while a connection of its own waits."""
+    """Interface of an event loop that works on while one of its connections waits."""
 
     @property
     def working(self) -> bool:
-        """Whether it is asked from where it can wait."""
+        """True if called from a context in which it can wait."""
 
     def wait(self, steps: Any, descriptor: int, seconds: float) -> Any:
-        """As psycopg.waiting.wait; raises TimeoutError when the time is over."""
+        """Wait like psycopg.waiting.wait; raises TimeoutError when the time is over."""
 
     def elsewhere(self, make: Any) -> Any:
-        """What `make` returns, which blocks."""
+        """Call `make`, which blocks, outside of the loop and return its result."""
 
 
 class BoundedConnection(psycopg.Connection[Any]):
@@ -48,14 +48,16 @@ class BoundedConnection(psycopg.Connection[Any]):
     used_at = 0.0
 
     def is_quiet(self) -> bool:
-        """Whether the server has neither said anything nor closed the connection."""
+        """Return whether the server has neither sent anything nor closed the connection."""
         poll = select.poll()
         poll.register(self.pgconn.socket, select.POLLIN)
         return not poll.poll(0)
 
     def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
-        """As psycopg's own; raises OperationalError when the time is over or where the server
-        takes no writes, and closes.
+        """Wait for an answer like psycopg, but for a bounded time.
+
+        Closes the connection and raises OperationalError when the time is over, or if the server
+        takes no writes.
         """
         try:
             seconds = SILENCE.seconds_left(self.patience if timeout is None else timeout)
@@ -84,7 +86,7 @@ class BoundedConnection(psycopg.Connection[Any]):
 
 
 def bounded_psycopg() -> ModuleType:
-    """Everything that Django asks of psycopg, with connections of our own."""
+    """Return a copy of the module psycopg whose `connect` makes bounded connections."""
     module = ModuleType(psycopg.__name__)
     vars(module).update({**vars(psycopg), "connect": BoundedConnection.connect})
     return module
@@ -110,13 +112,13 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return connection
 
     def is_usable(self) -> bool:
-        """Asked before the first statement of each request on a kept connection.
+        """Check a persistent connection; Django calls this before a request's first statement.
 
-        One that was used a moment ago and has not been closed since is not asked for a sign of life
+        One that was used a moment ago and has not been closed since is trusted without a query
         (decision page web-threads-keep-their-connection).
         """
-        kept: BoundedConnection | None = self.connection
-        if kept is not None and time.monotonic() - kept.used_at < TRUSTED_SECONDS:
+        current: BoundedConnection | None = self.connection
+        if current is not None and time.monotonic() - current.used_at < TRUSTED_SECONDS:
             with suppress(psycopg.Error, OSError):
-                return kept.is_quiet() or super().is_usable()
+                return current.is_quiet() or super().is_usable()
         return super().is_usable()

@@ -18,7 +18,7 @@ from core.watch.doctor import first_line
 
 T = TypeVar("T")
 
-# Whoever needs a table while we wait for it waits behind us.
+# While we wait for a table, every later request for it queues after us.
 LOCK_TIMEOUT_MS = 50
 PATIENCE_SECONDS = 600.0
 PAUSES_SECONDS = (0.1, 1.0)
@@ -39,7 +39,7 @@ class Command(migrate.Command):
     """Django's own, which waits briefly for a table that is in use and tries again later."""
 
     def execute(self, *args: Any, **options: Any) -> Any:
-        # Before Django's own checks, which ask the database as well.
+        # This must precede Django's own checks, which query the database as well.
         check_database(connections[options["database"]])
         return super().execute(*args, **options)
 
@@ -77,7 +77,7 @@ def check_database(connection: BaseDatabaseWrapper) -> None:
 
 
 def brief_waits(connection: BaseDatabaseWrapper) -> AbstractContextManager[None]:
-    """Statements that change a table do not wait for it for long.
+    """Let statements that change a table wait for it only briefly.
 
     In a transaction they raise LockNotAvailable, and it is for the caller to begin anew. Outside
     one they are tried again by themselves: what went before them stays. Those that do their work
@@ -98,7 +98,7 @@ def brief_waits(connection: BaseDatabaseWrapper) -> AbstractContextManager[None]
 def try_until_free(
     connection: BaseDatabaseWrapper, do: Callable[[], T], tell: Callable[[], None] | None = None
 ) -> T:
-    """What `do` returns. Raises CommandError where a table is in use for PATIENCE_SECONDS."""
+    """Retry `do` until it gets its locks. Raises CommandError after PATIENCE_SECONDS."""
     until = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:
