@@ -254,7 +254,7 @@ def test_no_secret_is_found_where_it_does_not_belong(
     client = work_at_the_desk(canaries, monkeypatch)
     look_everywhere(canaries, client, watched, mailoutbox)
 
-    assert canaries.found() == set()
+    assert canaries.leaks() == set()
     # It has called what it says, and looked where it says.
     assert {name for name, answer in answers.items() if answer.status_code == 200} == {
         str(each) for each in operations()
@@ -311,7 +311,7 @@ def test_a_secret_that_gets_out_is_found(
     canaries.add("signing secret", answer.json()["data"]["secret"])
     canaries.look_at_tables()
 
-    assert canaries.found() >= expected
+    assert canaries.leaks() >= expected
 
 
 @pytest.mark.parametrize(
@@ -326,4 +326,4 @@ def test_a_secret_is_found_however_it_is_written(canaries: Canaries, text: str) 
     canaries.add("password", "canary-0123456789")
     canaries.look("somewhere", text)
 
-    assert canaries.found() == {("password", "somewhere")}
+    assert canaries.leaks() == {("password", "somewhere")}

@@ -1,4 +1,4 @@
-"""The hour and the snapshot in small: what they put together, not how long it takes."""
+"""The hour and the snapshot, shortened: they collect complete results; times are not checked."""
 
 import pytest
 
@@ -10,7 +10,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.mark.slow
 def test_a_short_hour_has_all_its_troubles(rig: Rig) -> None:
-    """Too short for its goals: a deploy alone takes seconds."""
+    """Run an hour too short for its goals: a deploy alone takes seconds."""
     size = "--minutes 0.15 --every 3 --rate 40 --warm-up 0 --webhooks 4 --publishers 1"
     outcome = measured(rig, f"hour {size} --only silent broken --scale 0.02")
 

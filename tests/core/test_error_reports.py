@@ -79,7 +79,7 @@ def test_an_error_is_reported_without_what_is_nobody_s_business(transport: Kept)
 
     event = report(transport)
     canaries.look("Sentry", transport.sent[0])
-    assert canaries.found() == set()
+    assert canaries.leaks() == set()
     assert event["tags"] == {"process": "engine", "request_id": "order-7"}
     assert event["logentry"] == {"message": "cannot write:"}
     (raised,) = event["exception"]["values"]
