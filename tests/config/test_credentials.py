@@ -1,4 +1,4 @@
-"""Bodies may be large only of requests with credentials that open something."""
+"""Large bodies are allowed only in requests with valid credentials."""
 
 from django.contrib.sessions.models import Session
 from django.test import Client

@@ -20,13 +20,13 @@ FAIL = Grade.FAIL
 
 @pytest.fixture
 def only(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Put these in the place of all checks."""
+    """Return a function that replaces all checks by those given."""
     monkeypatch.setattr(database, "wait_at_most", lambda seconds: None)
 
-    def put(*checks: Check) -> None:
+    def replace(*checks: Check) -> None:
         monkeypatch.setattr(doctor, "all_checks", lambda: list(checks))
 
-    return put
+    return replace
 
 
 def fine() -> str:

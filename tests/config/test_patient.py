@@ -1,4 +1,4 @@
-"""Open pages wait for news without a thread: the event loop has them until there is some."""
+"""Open pages wait for news without a thread: the event loop holds them until there is some."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ class Clock:
 
 
 class Loop:
-    """An event loop with nothing else to do; requests are words."""
+    """An event loop without other work; requests are plain words."""
 
     def __init__(self) -> None:
         self.clock = Clock()
@@ -45,7 +45,7 @@ def loop() -> Loop:
     return Loop()
 
 
-def test_only_what_may_wait_waits(loop: Loop) -> None:
+def test_only_patient_requests_wait(loop: Loop) -> None:
     assert loop.take("news of 1", "a page") == [True, False]
 
 
@@ -79,11 +79,11 @@ def test_nobody_looks_twice_at_a_time_nor_where_nobody_waits(loop: Loop) -> None
 
 def test_each_is_answered_once_at_its_time_at_the_latest(loop: Loop) -> None:
     loop.take("news of 1")
-    found = loop.has_news("news of 1")
+    due_pages = loop.has_news("news of 1")
     loop.turn(AT_MOST_SECONDS + 1)
     assert loop.answered == ["news of 1"]
 
-    loop.patient.looked(found)
+    loop.patient.looked(due_pages)
 
     assert loop.answered == ["news of 1"]
 
