@@ -16,13 +16,13 @@ class Client:
 
     def __init__(self, client: tuple[str, int]) -> None:
         self.client = client
-        self.in_memory = 0
+        self.held = 0
         self.spooled = 0
-        self.in_memory = 0
+        self.held = 0
         self.sock = SimpleNamespace(spooled=0)
 
     def size(self) -> int:
-        return self.in_memory
+        return self.held
 
 
 def connection(client: tuple[str, int] = ("192.0.2.1", 5000)) -> Any:
@@ -33,9 +33,9 @@ def crowd(most: int = 9, per_address: int = 9) -> Crowd:
     return Crowd(most, per_address, [ip_network("10.0.0.0/8")])
 
 
-def hold(connections: Crowd, each: Any, in_memory: int, on_disk: int) -> None:
-    each.in_memory, each.sock.spooled = in_memory, on_disk
-    connections.hold(each)
+def hold(pool: Crowd, each: Any, in_memory: int, on_disk: int) -> None:
+    each.held, each.sock.spooled = in_memory, on_disk
+    pool.hold(each)
 
 
 @pytest.mark.parametrize("over", ["MOST_HELD", "MOST_SPOOLED"])
@@ -43,60 +43,52 @@ def test_connection_that_ends_gives_back_what_it_held(
     over: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(allowances, over, 0)
-    connections, one, other = crowd(), connection(), connection()
+    pool, one, other = crowd(), connection(), connection()
     for each in (one, other):
-        assert connections.add(each)
-        connections.waits(each)
-    hold(connections, one, 100, 1000)
-    hold(connections, other, 20, 200)
-    hold(connections, one, 60, 600)
-    assert (connections.in_memory, connections.spooled, connections.to_relieve()) == (80, 800, one)
+        assert pool.add(each)
+        pool.waits(each)
+    hold(pool, one, 100, 1000)
+    hold(pool, other, 20, 200)
+    hold(pool, one, 60, 600)
+    assert (pool.held, pool.spooled, pool.to_relieve()) == (80, 800, one)
 
-    connections.remove(one)
+    pool.remove(one)
 
-    assert (connections.in_memory, connections.spooled, connections.to_relieve()) == (
-        20,
-        200,
-        other,
-    )
-    connections.remove(other)
-    assert (connections.in_memory, connections.spooled, connections.to_relieve()) == (0, 0, None)
-    assert (len(connections), connections.by_address, connections.longest_waiting()) == (
-        0,
-        {},
-        None,
-    )
+    assert (pool.held, pool.spooled, pool.to_relieve()) == (20, 200, other)
+    pool.remove(other)
+    assert (pool.held, pool.spooled, pool.to_relieve()) == (0, 0, None)
+    assert (len(pool), pool.by_address, pool.longest_waiting()) == (0, {}, None)
 
 
 def test_address_has_its_share_and_a_proxy_has_no_limit() -> None:
-    connections = crowd(per_address=2)
+    pool = crowd(per_address=2)
     same = [connection(("2001:db8::1", 1)), connection(("2001:db8::ffff", 2))]
-    assert [connections.add(each) for each in same] == [True, True]
-    assert not connections.add(connection(("2001:db8::2", 3)))
-    assert connections.add(connection(("2001:db8:0:1::2", 3)))
-    assert all(connections.add(connection(("10.0.0.1", number))) for number in range(3))
-    assert all(connections.add(connection(("::ffff:10.0.0.1", number))) for number in range(3))
+    assert [pool.add(each) for each in same] == [True, True]
+    assert not pool.add(connection(("2001:db8::2", 3)))
+    assert pool.add(connection(("2001:db8:0:1::2", 3)))
+    assert all(pool.add(connection(("10.0.0.1", number))) for number in range(3))
+    assert all(pool.add(connection(("::ffff:10.0.0.1", number))) for number in range(3))
 
-    connections.remove(same[0])
+    pool.remove(same[0])
 
-    assert connections.add(connection(("2001:db8::2", 3)))
-    assert connections.is_full()
+    assert pool.add(connection(("2001:db8::2", 3)))
+    assert pool.is_full()
 
 
 def test_strangers_are_closed_before_connections_of_a_proxy() -> None:
-    connections = crowd()
+    pool = crowd()
     proxy, first, second = (
         connection((address, 1)) for address in ("10.0.0.1", "192.0.2.1", "192.0.2.2")
     )
     for each in (proxy, first, second):
-        connections.add(each)
-        connections.waits(each)
-    assert connections.longest_waiting() is first
+        pool.add(each)
+        pool.waits(each)
+    assert pool.longest_waiting() is first
 
-    connections.busy(first)
-    assert connections.longest_waiting() is second
-    connections.busy(second)
-    assert connections.longest_waiting() is proxy
+    pool.busy(first)
+    assert pool.longest_waiting() is second
+    pool.busy(second)
+    assert pool.longest_waiting() is proxy
 
 
 @pytest.mark.parametrize(

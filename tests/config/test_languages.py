@@ -360,17 +360,15 @@ def test_times_are_written_as_the_language_has_it(code: str, time: str, day: str
         assert date_format(AT, "SHORT_DATE_FORMAT") == day
 
 
-@pytest.mark.parametrize(
-    ("code", "expected_ids"), [("en", []), ("es", []), ("zxx", ["config.E030"])]
-)
+@pytest.mark.parametrize(("code", "ids"), [("en", []), ("es", []), ("zxx", ["config.E030"])])
 def test_a_language_that_is_not_spoken_stops_a_start(
-    settings: Settings, code: str, expected_ids: list[str]
+    settings: Settings, code: str, ids: list[str]
 ) -> None:
     settings.DESK_LANGUAGE = code
 
     messages = [one for one in run_checks(tags=[SETTINGS]) if one.is_serious()]
 
-    assert [one.id for one in messages] == expected_ids
+    assert [one.id for one in messages] == ids
 
 
 @pytest.fixture
