@@ -70,7 +70,7 @@ def world(company: Company, birch: Company, monkeypatch: pytest.MonkeyPatch) -> 
     }
 
     def send_one(request: Request, *_: Any, **__: Any) -> Reply:
-        world.sent.append(request)
+        world.outgoing.append(request)
         return Reply(None, 200, None, "", b"", 1, None)
 
     # Nothing leaves the machine, whatever URL a row has.
@@ -96,7 +96,7 @@ def test_answers_as_the_corpus_expects(
         # What one row does is undone before the next.
         with subtests.test(row.id), transaction.atomic():
             world.before = {model: dict(rows) for model, rows in before.items()}
-            world.sent.clear()
+            world.outgoing.clear()
             answers_as_expected(world, row)
             transaction.set_rollback(True)
 

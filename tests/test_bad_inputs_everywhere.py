@@ -14,7 +14,7 @@ from django.db import transaction
 from pytest_django import Settings
 
 from tests.corpora import BadInput, bad_inputs
-from tests.corpora.checks import sent
+from tests.corpora.checks import send_raw
 from tests.described import Operation, code_of, description, operations, schema
 from tests.test_error_codes import EXPLAINED
 from tests.test_openapi import Stock, stock
@@ -158,7 +158,7 @@ def test_no_bad_input_breaks_an_operation(
         if place % SHARE != number % SHARE:
             continue
         with transaction.atomic():
-            answer = sent(row)
+            answer = send_raw(row)
             transaction.set_rollback(True)
         told = answer.json() if answer["Content-Type"] == JSON else None
         fine = answer.status_code < 500 and told is not None and "X-Request-Id" in answer

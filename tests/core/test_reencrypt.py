@@ -35,14 +35,14 @@ def reencrypt(*options: str) -> dict[str, Any]:
 
 @pytest.fixture
 def webhooks(company: Company) -> list[Webhook]:
-    """Seven secrets: two or three each."""
+    """Create webhooks with seven secrets: two or three each."""
     signed = [build.webhook(company, auth_token=f"{TOKEN}-{n}") for n in range(3)]
     return [*signed, build.webhook(company, type_id=1, auth_token=TOKEN)]
 
 
 @pytest.fixture
 def keys(webhooks: list[Webhook], settings: Settings) -> list[str]:
-    """A new key in front of the one that all of them were made with."""
+    """Put a new key in front of the one that encrypted all of them."""
     settings.FIELD_KEYS = [new_key(), *settings.FIELD_KEYS]
     return settings.FIELD_KEYS
 
@@ -58,9 +58,12 @@ def test_every_secret_is_encrypted_with_the_newest_key(keys: list[str], settings
     }
 
     settings.FIELD_KEYS = keys[:1]
-    found = Webhook.objects.order_by("pk")
-    assert [each.auth_token for each in found] == [*(f"{TOKEN}-{n}" for n in range(3)), TOKEN]
-    assert [each.secret for each in found] == [*["5e" * 32] * 3, None]
+    rows = Webhook.objects.order_by("pk")
+    assert [each.auth_token for each in rows] == [
+        *(f"{TOKEN}-{n}" for n in range(3)),
+        TOKEN,
+    ]
+    assert [each.secret for each in rows] == [*["5e" * 32] * 3, None]
     assert set(Webhook.objects.values_list("updated_at", flat=True)) == times
 
 
@@ -81,11 +84,11 @@ def test_what_is_done_is_left_alone(keys: list[str]) -> None:
 
 def test_it_goes_on_where_it_was_stopped(keys: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reencryption, "BATCH", 1)
-    told: list[str] = []
+    lines: list[str] = []
 
     def stop_after_two(text: str) -> None:
-        told.append(text)
-        if len(told) == 2:
+        lines.append(text)
+        if len(lines) == 2:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -98,7 +101,7 @@ def test_it_goes_on_where_it_was_stopped(keys: list[str], monkeypatch: pytest.Mo
 def test_a_secret_that_changes_meanwhile_is_not_put_back(
     keys: list[str], webhooks: list[Webhook], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The company sets a new token between the look at a batch and its lock."""
+    """Race: the company sets a new token between the read of a batch and its lock."""
     rewrite = reencryption.rewrite
 
     def change_first(model: Any, names: list[str], chosen: list[Any]) -> int:
@@ -140,7 +143,7 @@ def test_it_shows_how_far_it_has_come_on_a_terminal(keys: list[str]) -> None:
 
 
 def steps() -> list[str]:
-    """The steps of the manual's procedure."""
+    """Return the steps of the manual's procedure."""
     manual = (ROOT / "docs" / "operating.md").read_text()
     text = manual.partition("\n## Keys\n")[2].partition("\n## ")[0]
     return re.findall(r"^\d\. (.*(?:\n   .*)*)", text, re.MULTILINE)
@@ -149,7 +152,7 @@ def steps() -> list[str]:
 def test_the_manual_s_change_of_keys_loses_nothing(
     api: APIClient, webhooks: list[Webhook], settings: Settings
 ) -> None:
-    """Each step as it is written; at each, processes of the step before still read everything."""
+    """Run each step as written; meanwhile processes of the previous step read everything."""
     behind, in_front, rewrite, check, drop = steps()
     old, new = settings.FIELD_KEYS[0], new_key()
 
