@@ -1,4 +1,4 @@
-"""How much a turn at the database does, by how long it takes."""
+"""The size of a turn at the database adapts to its duration."""
 
 from deliveries.engine.portions import AIM_SECONDS, Portion
 

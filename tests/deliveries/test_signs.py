@@ -1,4 +1,4 @@
-"""Signs of life of loops, and which loops a keeper starts and ends by them."""
+"""Signs of life of loops, and the loops that a keeper starts and ends because of them."""
 
 import math
 import os
@@ -31,9 +31,9 @@ NOW = 1000.0
 def sign(
     back_by: float = NOW, pressed_until: float = -math.inf, busy_at: float = -math.inf
 ) -> Sign:
-    made = Sign()
-    made.write(back_by, pressed_until, busy_at)
-    return made
+    new_sign = Sign()
+    new_sign.write(back_by, pressed_until, busy_at)
+    return new_sign
 
 
 SILENT = sign(NOW - LATE_SECONDS - 0.01)

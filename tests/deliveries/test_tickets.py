@@ -1,4 +1,4 @@
-"""News of tickets on its way: in order within a ticket, in the log, and again."""
+"""Events of tickets: in order within a ticket, in the log, and sent again."""
 
 import json
 
@@ -23,7 +23,7 @@ def webhook(company: Company, receiver: Receiver) -> Webhook:
 
 
 def publish(company: Company, *tickets: int) -> None:
-    """An event of each of these tickets, numbered from 0, of which 41 is about shipment 7."""
+    """Publish an event of each of these tickets, numbered from 0; ticket 41 is about shipment 7."""
     publishing.publish(
         [
             build.news(
