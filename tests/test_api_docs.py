@@ -166,6 +166,6 @@ def test_tells_every_webhook_type() -> None:
 
 @pytest.mark.parametrize("operation", [pytest.param(each, id=str(each)) for each in operations()])
 def test_names_every_query_of_an_endpoint(operation: Operation) -> None:
-    names = [each["name"] for each in operation.told.get("parameters", []) if each["in"] == "query"]
+    names = [each["name"] for each in operation.spec.get("parameters", []) if each["in"] == "query"]
 
     assert [name for name in names if f"`{name}`" not in PAGE.read_text()] == []

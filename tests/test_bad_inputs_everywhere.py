@@ -78,7 +78,7 @@ PATHS = sorted(
 
 def told_body(operation: Operation) -> dict[str, Any]:
     """The members that its body may have."""
-    name = schema(operation.told["requestBody"])["$ref"].rpartition("/")[2]
+    name = schema(operation.spec["requestBody"])["$ref"].rpartition("/")[2]
     return description()["components"]["schemas"][name].get("properties", {})
 
 
@@ -124,11 +124,11 @@ def requests(operation: Operation, path: str, token: str) -> Iterator[BadInput]:
 
 
 def query_names(operation: Operation) -> list[str]:
-    return [one["name"] for one in operation.told.get("parameters", []) if one["in"] == "query"]
+    return [one["name"] for one in operation.spec.get("parameters", []) if one["in"] == "query"]
 
 
 def path_names(operation: Operation) -> list[str]:
-    return [one["name"] for one in operation.told.get("parameters", []) if one["in"] == "path"]
+    return [one["name"] for one in operation.spec.get("parameters", []) if one["in"] == "path"]
 
 
 def fill(other: str, path: str, operation: Operation) -> str:

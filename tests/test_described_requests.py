@@ -95,7 +95,7 @@ def test_a_query_is_taken_if_the_description_allows_it(
     api: APIClient, ids: dict[str, int], name: str, parameter: str, value: str, allowed: bool
 ) -> None:
     asked = operation(name)
-    (told,) = [each for each in asked.told["parameters"] if each["name"] == parameter]
+    (told,) = [each for each in asked.spec["parameters"] if each["name"] == parameter]
 
     answer = api.get(f"{asked.path.format(**ids)}?{parameter}={quote(value)}")
 
@@ -108,7 +108,7 @@ def test_a_body_is_taken_if_the_description_allows_it(
     api: APIClient, ids: dict[str, int], name: str, body: dict[str, Any], allowed: bool
 ) -> None:
     asked = operation(name)
-    schema = asked.told["requestBody"]["content"]["application/json"]["schema"]
+    schema = asked.spec["requestBody"]["content"]["application/json"]["schema"]
 
     answer = getattr(api, asked.method)(asked.path.format(**ids), body)
 
@@ -122,7 +122,7 @@ def test_a_body_is_taken_if_the_description_allows_it(
 def test_a_body_is_needed_if_the_description_says_so(stock: Stock, asked: Operation) -> None:
     answer = stock.send(asked)
 
-    needed = asked.told["requestBody"].get("required", False)
+    needed = asked.spec["requestBody"].get("required", False)
     assert (answer.status_code in (400, 415)) is needed, answer.json()
 
 

@@ -148,7 +148,7 @@ def test_does_what_the_description_shows(stock: Stock, operation: Operation) -> 
 def test_shows_examples_of_the_shape_it_tells(operation: Operation) -> None:
     told = [operation.responses["200"], *operation.refusals.values()]
 
-    for part in [*told, operation.told["requestBody"]] if operation.takes_body else told:
+    for part in [*told, operation.spec["requestBody"]] if operation.takes_body else told:
         for example in examples(part).values():
             conforms(example, schema(part))
 
@@ -186,7 +186,7 @@ def in_use(stock: Stock, operation: Operation) -> Any:
 
 
 def large(stock: Stock, operation: Operation, *_: Any) -> Any:
-    brings_a_file = "multipart/form-data" in operation.told["requestBody"]["content"]
+    brings_a_file = "multipart/form-data" in operation.spec["requestBody"]["content"]
     return stock.send(operation, {"x": "x" * 2**20 * (15 if brings_a_file else 1)})
 
 

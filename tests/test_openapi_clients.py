@@ -118,4 +118,4 @@ def test_every_answer_names_its_request(operation: Operation) -> None:
 
 @pytest.mark.parametrize("operation", EVERY)
 def test_every_operation_needs_the_token(operation: Operation) -> None:
-    assert operation.told["security"] == [{"bearerToken": []}]
+    assert operation.spec["security"] == [{"bearerToken": []}]

@@ -55,7 +55,7 @@ def python_client(folder: Path, schema: dict[str, Any]) -> None:
 
 def module_of(operation: Operation) -> str:
     name = re.sub("([A-Z])", r"_\1", str(operation)).lower()
-    return f"generated.api.{operation.told['tags'][0].lower()}.{name}"
+    return f"generated.api.{operation.spec['tags'][0].lower()}.{name}"
 
 
 def parsed(folder: Path) -> list[Any]:

@@ -115,7 +115,7 @@ def described(answer: Any) -> Any:
 
 
 def path_ids(operation: Operation) -> dict[str, str]:
-    parameters = operation.told.get("parameters", [])
+    parameters = operation.spec.get("parameters", [])
     return {each["name"]: "1" for each in parameters if each["in"] == "path"}
 
 

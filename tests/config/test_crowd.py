@@ -18,11 +18,11 @@ class Client:
         self.client = client
         self.held = 0
         self.spooled = 0
-        self.held = 0
+        self.in_memory = 0
         self.sock = SimpleNamespace(spooled=0)
 
     def size(self) -> int:
-        return self.held
+        return self.in_memory
 
 
 def connection(client: tuple[str, int] = ("192.0.2.1", 5000)) -> Any:
@@ -34,7 +34,7 @@ def crowd(most: int = 9, per_address: int = 9) -> Crowd:
 
 
 def hold(pool: Crowd, each: Any, in_memory: int, on_disk: int) -> None:
-    each.held, each.sock.spooled = in_memory, on_disk
+    each.in_memory, each.sock.spooled = in_memory, on_disk
     pool.hold(each)
 
 

@@ -44,7 +44,7 @@ def test_an_unchanged_answer_is_a_304(stock: Stock, operation: Any) -> None:
         return
     has_headers(unchanged, operation.responses["304"])
     assert "content" not in operation.responses["304"]
-    parameters = {each["name"]: each["in"] for each in operation.told["parameters"]}
+    parameters = {each["name"]: each["in"] for each in operation.spec["parameters"]}
     assert parameters["If-None-Match"] == "header"
     assert (unchanged.status_code, unchanged.content) == (304, b"")
     assert unchanged["ETag"] == tag

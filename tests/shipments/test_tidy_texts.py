@@ -1,4 +1,4 @@
-"""Blanks, accents and noise of the platform's texts and amounts make nothing new of them."""
+"""Blanks, accents and noise in the platform's texts and amounts create nothing new."""
 
 from pathlib import Path
 
@@ -71,8 +71,8 @@ def test_every_short_text_is_stored_tidy(company: Company, tmp_path: Path) -> No
     assert (scan.location, scan.status_description) == ("León, MX", "a b")
     charge = Surcharge.objects.get()
     assert (charge.surcharge_type, charge.reason, charge.currency) == ("Over weight", "big", "MXN")
-    known = Incidence.objects.get()
-    assert (known.kind, known.description) == ("lost", "x y")
+    stored = Incidence.objects.get()
+    assert (stored.kind, stored.description) == ("lost", "x y")
 
 
 def test_a_status_that_differs_in_blanks_tells_nothing(company: Company, tmp_path: Path) -> None:
