@@ -165,9 +165,9 @@ class Machine(RuleBasedStateMachine):
         sending, now = self.promises.sendings[claimed.id], self.now
         assert was_recorded == (sending.owner == claimed.claim)
         if was_recorded:
-            sending.record(now, ok=status == 200, asked=retry_after or 0)
+            sending.record(now, ok=status == 200, retry_after=retry_after or 0)
         receiver = self.promises.receivers[claimed.webhook_id]
-        receiver.note(now, ok=status == 200, silent=error is not None, asked=retry_after or 0)
+        receiver.note(now, ok=status == 200, silent=error is not None, retry_after=retry_after or 0)
         if status == 410:
             pausing.pause_gone(claimed.webhook_id)
             receiver.active = False

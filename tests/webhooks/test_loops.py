@@ -1,4 +1,4 @@
-"""A webhook cannot point at the service itself, under whatever name."""
+"""A webhook cannot point at the service itself, under any name."""
 
 from ipaddress import ip_network
 
