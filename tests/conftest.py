@@ -59,9 +59,8 @@ examples.register_profile(
 examples.load_profile("unhurried")
 
 
-# Their tests start programs and wait for them. Started first, they wait while the others compute;
-# started last, one process waits alone.
-# last, one process waits alone.
+# They start programs and wait for them. Run first, they wait while the others compute; run last,
+# they leave one process waiting alone.
 PATIENT = ("bench", "devtools", "further", "upgrades", "walks")
 # Each of these takes seconds, some a minute, so the short ones come last.
 EARLY = (*PATIENT, "browser")
@@ -122,10 +121,8 @@ PATIENCE_SECONDS = 20
 
 
 def left_open() -> list[psycopg.Connection[Any]]:
-    connections = [
-        each for each in (reference() for reference in opened.copy()) if each is not None
-    ]
-    return [each for each in connections if not each.closed and each is not connection.connection]
+    alive = [each for each in (reference() for reference in opened.copy()) if each is not None]
+    return [each for each in alive if not each.closed and each is not connection.connection]
 
 
 def close_what_was_left_open() -> None:

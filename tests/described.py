@@ -38,11 +38,7 @@ class Operation:
 
     @property
     def refusals(self) -> Schema:
-        return {
-            code: response
-            for code, response in self.responses.items()
-            if code not in ("200", "304")
-        }
+        return {code: one for code, one in self.responses.items() if code not in ("200", "304")}
 
     def bodies(self) -> list[Any]:
         """Return the examples of its request body, as they stand."""
@@ -60,11 +56,7 @@ def description() -> Schema:
 def operations() -> list[Operation]:
     """Return those of companies: the platform's address has another tag."""
     paths = description()["paths"].items()
-    every = [
-        Operation(path, method, methods)
-        for path, methods in paths
-        for method, methods in methods.items()
-    ]
+    every = [Operation(path, method, spec) for path, own in paths for method, spec in own.items()]
     return [each for each in every if each.spec["tags"] != ["Platform"]]
 
 

@@ -163,8 +163,8 @@ def firing(series: dict[str, str], folder: Path) -> list[dict[str, str]]:
     }
     (folder / "trial.yaml").write_text(json.dumps(trial))
     # promtool names all firing alerts, since none is expected.
-    output = promtool("test", "rules", folder / "trial.yaml")
-    got = re.findall(r"got:\s*\[(.*?)\n?\s*\]?\n\n", printed + "\n\n", re.DOTALL)
+    run = promtool("test", "rules", folder / "trial.yaml")
+    got = re.findall(r"got:\s*\[(.*?)\n?\s*\]?\n\n", run.stdout + run.stderr + "\n\n", re.DOTALL)
     text = "\n".join(got)
     return [
         dict(re.findall(r'(\w+)="([^"]*)"', labels))

@@ -234,7 +234,7 @@ def late(stock: Stock, operation: Operation, _: object, __: object) -> Any:
 def unusable(
     stock: Stock, operation: Operation, patch: pytest.MonkeyPatch, settings: Settings
 ) -> Any:
-    """Send a bad key if it is read; otherwise use a closed ticket, or a webhook with a lost secret."""
+    """Send a bad key if it is read; otherwise use a full ticket, or a webhook of a lost secret."""
     if operation.idempotent:
         return bad_key(stock, operation, patch, settings)
     if operation.path == "/company/tickets/{ticket_id}":

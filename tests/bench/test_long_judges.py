@@ -106,10 +106,8 @@ def test_beside_an_open_transaction(
 
 def test_parts_take_turns() -> None:
     used = {"worker_mb": 1.0, "worker_cpu_s": 2.0, "postgres_cpu_s": 3.0}
-    minutes = [
-        replace(minute(arrived=1000 + end), end=float(end), used=used) for end in range(1, 9)
-    ]
-    rate = snapshot.compare(minutes, minutes_of_part=2)[0]
+    hour = [replace(minute(arrived=1000 + end), end=float(end), used=used) for end in range(1, 9)]
+    rate = snapshot.compare(hour, minutes_of_part=2)[0]
 
     # Minutes 1, 2, 5, 6 are quiet.
     assert (rate.what, rate.quiet, rate.beside) == ("arrived", 1003.5, 1005.5)

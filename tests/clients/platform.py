@@ -74,9 +74,8 @@ class Platform(StandIn):
             webhook = {"id": next(self.ids), "type_id": type_id, "url": request.body["url"]}
             self.webhooks[webhook["id"]] = webhook
             secret = {"secret": f"secret-{webhook['id']}"} if type_id in SIGNED else {}
-            self.stored_answers[key] = Response(
-                200, {"meta": "webhook_created", "data": {**webhook, **secret}}
-            )
+            body = {"meta": "webhook_created", "data": {**webhook, **secret}}
+            self.stored_answers[key] = Response(200, body)
         return self.stored_answers[key]
 
     def page(self, id: int, limit: int, after: int) -> Response:

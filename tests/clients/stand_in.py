@@ -47,7 +47,7 @@ class StandIn:
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
-        self.answer: Callable[[Request], Response] = lambda request: Response(
+        self.answer: Callable[[Request], Response] = lambda _: Response(
             404, {"message": "Not found."}
         )
         self.url = ""
@@ -75,9 +75,8 @@ def handler(stand_in: StandIn) -> type[BaseHTTPRequestHandler]:
             answer = stand_in.answer(request)
             if not answer.status:
                 return
-            content = (
-                answer.body if isinstance(answer.body, bytes) else json.dumps(answer.body).encode()
-            )
+            body = answer.body
+            content = body if isinstance(body, bytes) else json.dumps(body).encode()
             self.send_response(answer.status)
             for name, value in answer.headers.items():
                 self.send_header(name, value)

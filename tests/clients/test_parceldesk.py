@@ -138,9 +138,7 @@ def test_gives_up_in_the_end_and_leaves_long_waits_to_the_caller(
         desk.webhooks.list()
     assert (len(stand_in.requests), waits, refused.value.retry_after) == (4, [60, 60, 60], 60)
 
-    stand_in.answer = lambda request: Response(
-        429, {"message": "Tomorrow."}, {"Retry-After": "9000"}
-    )
+    stand_in.answer = lambda _: Response(429, {"message": "Tomorrow."}, {"Retry-After": "9000"})
     with pytest.raises(ApiError, match="Tomorrow"):
         desk.webhooks.redeliver("01a1fa12-91b9-736b-934f-6c5b515fd1da")
     assert len(stand_in.requests) == 5

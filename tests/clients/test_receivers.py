@@ -238,9 +238,8 @@ def test_killed_and_started_again_it_knows_what_it_had(start: Start) -> None:
     again = start()
 
     assert post(again, request_of("a", 7)) == 200
-    # The kill may have come before the last one was marked as done. Then it is done once more,
-    # whenever the thread that does it comes to it.
-    # once more, whenever the thread that does it comes to it.
+    # The kill may have come before the last one was marked as done: then it is done once
+    # more, whenever the thread that does it comes to it.
     lines = (line for line in iter(again.line, "") if line != last)
     assert next(lines) == "repeated a"
     assert post(again, request_of("c", 6, "shipped")) == 200

@@ -227,12 +227,10 @@ def say_who_asks() -> None:
 
 def ring(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Send a task; returns the headers of its message."""
-    all_headers: list[dict[str, Any]] = []
-    monkeypatch.setattr(
-        current_app, "send_task", lambda *_, headers, **__: all_headers.append(headers)
-    )
+    calls: list[dict[str, Any]] = []
+    monkeypatch.setattr(current_app, "send_task", lambda *_, headers, **__: calls.append(headers))
     doorbell.ring("tests.say_who_asks")
-    return all_headers[0]
+    return calls[0]
 
 
 def test_a_task_works_for_the_request_that_rang(

@@ -27,11 +27,11 @@ from tests.config.web import (
     GET,
     PATIENCE_SECONDS,
     Web,
+    as_company,
     asking_for,
     is_closed,
     read_answer,
     read_body,
-    request_with_token,
     running,
 )
 from tests.waiting import wait_until
@@ -204,14 +204,14 @@ def test_deadlines_and_bounds_are_those_of_the_manual() -> None:
 
 
 def test_refused_caller_that_retries_at_once_waits_a_little(web: Web) -> None:
-    limited = request_with_token("acme", "limited")
+    limited = as_company("acme", "limited")
 
     for _ in range(3):
         assert web.ask(limited).startswith(b"HTTP/1.1 429 ")
-    assert web.ask(request_with_token("birch", "quick")).startswith(b"HTTP/1.1 200 ")
+    assert web.ask(as_company("birch", "quick")).startswith(b"HTTP/1.1 200 ")
 
     began = time.monotonic()
-    assert web.ask(request_with_token("acme", "quick")).startswith(b"HTTP/1.1 200 ")
+    assert web.ask(as_company("acme", "quick")).startswith(b"HTTP/1.1 200 ")
     assert web.ask(limited).startswith(b"HTTP/1.1 429 ")
     assert web.ask(limited).startswith(b"HTTP/1.1 429 ")
     assert time.monotonic() - began > REST_SECONDS
@@ -222,9 +222,7 @@ def test_made_up_tokens_rest_as_one_stranger(web: Web) -> None:
     began = time.monotonic()
 
     for number in range(5):
-        assert web.ask(request_with_token(f"made_up_{number}", "limited")).startswith(
-            b"HTTP/1.1 429 "
-        )
+        assert web.ask(as_company(f"made_up_{number}", "limited")).startswith(b"HTTP/1.1 429 ")
 
     assert time.monotonic() - began > 4 * REST_SECONDS
 
@@ -232,10 +230,10 @@ def test_made_up_tokens_rest_as_one_stranger(web: Web) -> None:
 @pytest.mark.parametrize("token", ["made_up_%d", "acme"])
 def test_busy_caller_leaves_a_thread_to_others(web: Web, token: str) -> None:
     tokens = [token.replace("%d", str(number)) for number in range(20)]
-    clients = [web.connect(request_with_token(each, "held")) for each in tokens]
+    clients = [web.connect(as_company(each, "held")) for each in tokens]
     web.is_asked("/held")
 
-    assert web.ask(request_with_token("birch", "quick")).startswith(b"HTTP/1.1 200 ")
+    assert web.ask(as_company("birch", "quick")).startswith(b"HTTP/1.1 200 ")
     assert web.asked.count("/held") == 1
 
     web.open_gate()
@@ -243,7 +241,7 @@ def test_busy_caller_leaves_a_thread_to_others(web: Web, token: str) -> None:
 
 
 def test_health_is_answered_while_every_thread_is_busy(web: Web) -> None:
-    clients = [web.connect(request_with_token(name, "held")) for name in ("acme", "birch", "cedar")]
+    clients = [web.connect(as_company(name, "held")) for name in ("acme", "birch", "cedar")]
     web.is_asked("/held", 2)
 
     assert web.ask(GET.replace(b"quick", b"healthz")).startswith(b"HTTP/1.1 200 ")
@@ -256,7 +254,7 @@ def test_health_is_answered_while_every_thread_is_busy(web: Web) -> None:
 def test_time_in_the_row_counts(web: Web) -> None:
     """Count from the arrival of the request."""
     assert 5 < float(read_due(web.ask(asking_for("due")))) < 10
-    clients = [web.connect(request_with_token(name, "held")) for name in ("acme", "birch")]
+    clients = [web.connect(as_company(name, "held")) for name in ("acme", "birch")]
     web.is_asked("/held", 2)
     waits = web.connect(asking_for("due"))
 

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 
 from core.models import Sum
-from tests.config.web import asking_for, request_with_token, running
+from tests.config.web import as_company, asking_for, running
 from tests.waiting import wait_until
 
 
@@ -20,7 +20,7 @@ def test_counts_are_written_beside_requests_and_at_the_end(tmp_path: Path) -> No
     with running(tmp_path, constants={"core.measures.sums.EVERY_SECONDS": 0.0}) as web:
         web.ask(asking_for("count"))
         for number in range(8):
-            web.connect(request_with_token(str(number), "held"))
+            web.connect(as_company(str(number), "held"))
         web.is_asked("/held", 8)
         wait_until(lambda: sums_of("mails") == before + 1, "the count")
         assert sums_of("web_thread_wait_seconds_sum") > 0

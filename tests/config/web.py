@@ -157,7 +157,7 @@ def running(
         web.stop()
 
 
-def request_with_token(token: str, path: str) -> bytes:
+def as_company(token: str, path: str) -> bytes:
     """Build a request of the company with this token."""
     head = b"GET /%b HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %b\r\n\r\n"
     return head % (path.encode(), token.encode())

@@ -30,7 +30,7 @@ VACUUM = Check("vacuum", lambda: "", "Mend it.", 5)
 pytestmark = pytest.mark.django_db
 
 
-def check_states(client: Client) -> dict[tuple[str, str | None], float]:
+def states(client: Client) -> dict[tuple[str, str | None], float]:
     text = client.get("/metrics").content.decode()
     return {
         (sample.labels["check"], sample.labels.get("host")): sample.value
@@ -65,16 +65,14 @@ def test_every_check_of_doctor_is_a_figure(client: Client, monkeypatch: pytest.M
 
     checks = doctor.all_checks()
     assert ran == len(checks)
-    assert set(check_states(client)) == {
-        (each.name, "a" if each.per_host else None) for each in checks
-    }
+    assert set(states(client)) == {(each.name, "a" if each.per_host else None) for each in checks}
 
 
 def test_a_state_is_a_number(client: Client) -> None:
     report("a", clock=OK, vacuum=WARN)
     report("b", clock=FAIL)
 
-    assert check_states(client) == {("clock", "a"): 0, ("clock", "b"): 2, ("vacuum", None): 1}
+    assert states(client) == {("clock", "a"): 0, ("clock", "b"): 2, ("vacuum", None): 1}
 
 
 def test_shared_check_shows_the_latest_finding(client: Client) -> None:
@@ -84,7 +82,7 @@ def test_shared_check_shows_the_latest_finding(client: Client) -> None:
     # The first host reports again, with its own checks alone.
     report("a", clock=OK)
 
-    assert check_states(client)[("vacuum", None)] == 0
+    assert states(client)[("vacuum", None)] == 0
 
 
 def test_a_host_that_has_left_is_shown_no_longer(client: Client) -> None:
@@ -92,7 +90,7 @@ def test_a_host_that_has_left_is_shown_no_longer(client: Client) -> None:
     report("b", clock=OK)
     grow_older("a", hosts.SILENT_SECONDS + 5)
 
-    assert check_states(client) == {("clock", "b"): 0}
+    assert states(client) == {("clock", "b"): 0}
     assert set(hosts.traits_by_host()) == {"b"}
 
     HostReport.objects.filter(name="a").update(reported_at=timezone.now() - timedelta(days=2))

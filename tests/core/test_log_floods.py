@@ -20,11 +20,11 @@ from tests.test_architecture import ROOT
 class Lines(logging.Handler):
     def __init__(self) -> None:
         super().__init__()
-        self.messages: list[str] = []
+        self.texts: list[str] = []
         self.left_out: list[int] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.messages.append(record.getMessage())
+        self.texts.append(record.getMessage())
         if getattr(record, "left_out", None):
             self.left_out.append(record.left_out)  # type: ignore[attr-defined]
 
@@ -60,17 +60,15 @@ def test_a_flood_is_its_beginning_and_its_end(
     for number in range(7653):
         logging.getLogger("flooding").error("refused, again in %.2f s (%d/100)", number, number)
         now[0] += 0.015
-    assert len(lines.messages) == MOST_LINES + 1
-    assert lines.messages[-1].startswith(
-        "more such lines are left out until they end: refused, again"
-    )
+    assert len(lines.texts) == MOST_LINES + 1
+    assert lines.texts[-1].startswith("more such lines are left out until they end: refused, again")
 
     assert floods.say_what_ended()
     now[0] += 31
     assert not floods.say_what_ended()
 
     count = 7653 - MOST_LINES
-    assert lines.messages[MOST_LINES + 1 :] == [
+    assert lines.texts[MOST_LINES + 1 :] == [
         f"{count} more such lines in 115 s: refused, again in 0.00 s (0/100)"
     ]
     assert lines.left_out == [count]
@@ -83,7 +81,7 @@ def test_another_line_is_written_meanwhile(lines: Lines, now: list[float]) -> No
     logger.error("the disk is full")
     logger.warning("refused")
 
-    assert lines.messages[-2:] == ["the disk is full", "refused"]
+    assert lines.texts[-2:] == ["the disk is full", "refused"]
 
 
 def test_what_repeats_slowly_is_no_flood(lines: Lines, now: list[float]) -> None:
@@ -91,7 +89,7 @@ def test_what_repeats_slowly_is_no_flood(lines: Lines, now: list[float]) -> None
         logging.getLogger("flooding").error("refused")
         now[0] += 15
 
-    assert len(lines.messages) == 100
+    assert len(lines.texts) == 100
 
 
 def test_ongoing_flood_is_reported_each_hour(
@@ -102,7 +100,7 @@ def test_ongoing_flood_is_reported_each_hour(
         floods.say_what_ended()
         now[0] += 1
 
-    assert len(lines.messages) == MOST_LINES + 1 + 2
+    assert len(lines.texts) == MOST_LINES + 1 + 2
 
 
 def test_it_can_begin_again(floods: FloodFilter, lines: Lines, now: list[float]) -> None:
@@ -112,7 +110,7 @@ def test_it_can_begin_again(floods: FloodFilter, lines: Lines, now: list[float])
         now[0] += 31
         floods.say_what_ended()
 
-    assert len(lines.messages) == 2 * (MOST_LINES + 2)
+    assert len(lines.texts) == 2 * (MOST_LINES + 2)
 
 
 @pytest.mark.parametrize("name", log_floods.OTHERS)
@@ -138,11 +136,11 @@ def test_a_child_counts_its_own(floods: FloodFilter, lines: Lines, now: list[flo
     for _ in range(100):
         logging.getLogger("flooding").error("refused")
     floods.forget()
-    count = len(lines.messages)
+    count = len(lines.texts)
 
     floods.end()
 
-    assert len(lines.messages) == count
+    assert len(lines.texts) == count
 
 
 def test_a_thread_says_the_end(
@@ -156,7 +154,7 @@ def test_a_thread_says_the_end(
         if thread.name == "log floods":
             thread.join()
 
-    assert "1 more such lines in 0 s: refused" in lines.messages
+    assert "1 more such lines in 0 s: refused" in lines.texts
 
 
 def test_every_process_writes_floods_so() -> None:

@@ -201,11 +201,9 @@ def test_a_database_of_before_the_first_version_is_refused(transactional_db: Non
 
 
 def test_a_database_that_is_away_is_said_in_a_sentence() -> None:
-    result = run_migrate("postgres://nobody@127.0.0.1:9/none")
+    run = run_migrate("postgres://nobody@127.0.0.1:9/none")
 
-    assert result.returncode == 1
-    assert result.stderr.startswith(
-        "CommandError: The database does not answer: connection failed:"
-    )
-    assert result.stderr.endswith("Start PostgreSQL or correct DATABASE_URL, and migrate again.\n")
-    assert result.stderr.count("\n") == 1
+    assert run.returncode == 1
+    assert run.stderr.startswith("CommandError: The database does not answer: connection failed:")
+    assert run.stderr.endswith("Start PostgreSQL or correct DATABASE_URL, and migrate again.\n")
+    assert run.stderr.count("\n") == 1

@@ -95,14 +95,12 @@ def test_operators_say_how_many_requests_are_sampled(
 
 
 @pytest.mark.parametrize(
-    "traceparent", ["", "00-0-0-01", PARENT.upper(), f"00-{'0' * 32}-{'0' * 16}-01"]
+    "parent", ["", "00-0-0-01", PARENT.upper(), f"00-{'0' * 32}-{'0' * 16}-01"]
 )
-def test_invalid_traceparent_is_ignored(
-    collected: Callable[[], list[Any]], traceparent: str
-) -> None:
+def test_invalid_traceparent_is_ignored(collected: Callable[[], list[Any]], parent: str) -> None:
     answer = RequestSpans(lambda _: HttpResponse())
 
-    answer(RequestFactory().get("/webhooks", headers={"traceparent": traceparent}))
+    answer(RequestFactory().get("/webhooks", headers={"traceparent": parent}))
 
     (span,) = collected()
     assert span.parent_span_id == b""

@@ -143,13 +143,11 @@ def foreign_shipment_stays_hidden(world: World, row: BadInput, answer: Answer) -
         return
     assert not IncidenceLink.objects.exists()
     (ticket_id,) = world.new(Ticket)
-    shown_ticket = world.send(
-        row._replace(method="GET", path=f"/company/tickets/{ticket_id}", body=b"")
-    )
-    (ticket,) = shown_ticket.json()["data"]
+    page = world.send(row._replace(method="GET", path=f"/company/tickets/{ticket_id}", body=b""))
+    (ticket,) = page.json()["data"]
     assert (ticket["tracking_number"], ticket["carrier"]) == (None, None)
     for secret_text in (FOREIGN_NUMBER, FOREIGN_CARRIER, "birch's trouble"):
-        assert secret_text not in shown_ticket.content.decode()
+        assert secret_text not in page.content.decode()
 
 
 def foreign_shipment_is_not_sent(world: World, row: BadInput, answer: Answer) -> None:

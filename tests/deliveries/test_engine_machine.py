@@ -156,7 +156,7 @@ class Machine(RuleBasedStateMachine):
         claimed = self.flights.pop(flight % len(self.flights))
         status, error, retry_after = answer
         result = judging.judge(
-            sent_request(claimed), Reply(None, *answer[:2], "", b"", 1, retry_after), 0.0
+            sent_of(claimed), Reply(None, *answer[:2], "", b"", 1, retry_after), 0.0
         )
         if not database_away:
             with pytest.raises(OperationalError):
@@ -290,7 +290,7 @@ def record_in_vain(result: AttemptResult) -> None:
         raise OperationalError("for a test")
 
 
-def sent_request(claimed: Claimed) -> Sent:
+def sent_of(claimed: Claimed) -> Sent:
     flight = Flight(Lane(claimed.webhook_id, 0, Pace(0.0), 0.0), Host(), 0.0, True, True)
     return Sent(claimed, "https://hooks.example.com/in", timezone.now(), flight)
 

@@ -23,7 +23,7 @@ def delivery(company: Company) -> Delivery:
     return Delivery.objects.get()
 
 
-def attempts_of(api: APIClient, delivery: Delivery) -> list[dict[str, Any]]:
+def tries(api: APIClient, delivery: Delivery) -> list[dict[str, Any]]:
     log: list[dict[str, Any]] = api.get(f"/deliveries/{delivery.pk}").json()["data"]["log"]
     return log
 
@@ -40,7 +40,7 @@ def test_it_has_no_row_of_its_own_and_is_told_as_any_other(
     recording.record_attempts([own])
 
     assert not LoggedAttempt.objects.exists()
-    assert attempts_of(api, delivery) == [
+    assert tries(api, delivery) == [
         {
             "number": 1,
             "started_at": f"{own.started_at:%Y-%m-%d %H:%M:%S}",
@@ -57,7 +57,7 @@ def test_it_has_no_row_of_its_own_and_is_told_as_any_other(
 def test_an_answer_without_a_body_is_an_empty_text(api: APIClient, delivery: Delivery) -> None:
     recording.record_attempts([result(claim_one(), answer=b"")])
 
-    assert [each["answer"] for each in attempts_of(api, delivery)] == [""]
+    assert [each["answer"] for each in tries(api, delivery)] == [""]
 
 
 def test_a_success_after_a_failure_has_a_row(api: APIClient, delivery: Delivery) -> None:
@@ -66,26 +66,20 @@ def test_a_success_after_a_failure_has_a_row(api: APIClient, delivery: Delivery)
     attempt()
 
     assert LoggedAttempt.objects.count() == 2
-    assert [(one["number"], one["status"]) for one in attempts_of(api, delivery)] == [
-        (1, None),
-        (2, 202),
-    ]
+    assert [(one["number"], one["status"]) for one in tries(api, delivery)] == [(1, None), (2, 202)]
 
 
 @pytest.mark.parametrize("again", [result, failed])
 def test_sending_again_keeps_it_as_it_was(api: APIClient, delivery: Delivery, again: Any) -> None:
     attempt()
-    [first] = attempts_of(api, delivery)
+    [first] = tries(api, delivery)
 
     redelivery.reopen([delivery.pk])
-    assert attempts_of(api, delivery) == [first]
+    assert tries(api, delivery) == [first]
     recording.record_attempts([again(claim_one(), status=207)])
 
-    assert attempts_of(api, delivery)[0] == first
-    assert [(one["number"], one["status"]) for one in attempts_of(api, delivery)] == [
-        (1, 202),
-        (2, 207),
-    ]
+    assert tries(api, delivery)[0] == first
+    assert [(one["number"], one["status"]) for one in tries(api, delivery)] == [(1, 202), (2, 207)]
     assert LoggedAttempt.objects.count() == 2
 
 

@@ -184,10 +184,8 @@ def test_a_proxy_that_is_away_costs_nothing_and_deliveries_go_on_when_it_is_back
     assert len(receiver.log) == 5
     assert {each.error for each in Attempt.objects.all()} == {""}
     assert not Health.objects.filter(failures__gt=0).exists()
-    messages = [
-        each.getMessage() for each in caplog.records if "outgoing proxy" in each.getMessage()
-    ]
-    assert len(messages) == 2
+    logs = [each.getMessage() for each in caplog.records if "outgoing proxy" in each.getMessage()]
+    assert len(logs) == 2
 
 
 def test_doctor_says_what_is_wrong_and_no_login(settings: Settings) -> None:

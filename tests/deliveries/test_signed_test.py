@@ -55,11 +55,11 @@ def test_a_receiver_that_verifies_needs_no_advice(
     )
     webhook = build.webhook(company, url=receiver.url, auth_token="tok-1")
 
-    result = send_test(api, webhook)
+    data = send_test(api, webhook)
 
     assert [is_fresh(each) for each in receiver.log] == [True, True, False]
-    duration = result.pop("duration_ms")
-    assert result == {
+    duration = data.pop("duration_ms")
+    assert data == {
         "delivered": True,
         "status": 200,
         "error": None,
@@ -96,9 +96,9 @@ def test_a_receiver_that_takes_old_requests_is_told_so(
 ) -> None:
     receiver.answer = lambda received: OK if is_genuine(received) else UNAUTHORIZED
 
-    result = send_test(api, build.webhook(company, url=receiver.url))
+    data = send_test(api, build.webhook(company, url=receiver.url))
 
-    assert (result["rejects_tampered"], result["advice"]) == (True, [advice.ACCEPTS_OLD])
+    assert (data["rejects_tampered"], data["advice"]) == (True, [advice.ACCEPTS_OLD])
     assert is_genuine(receiver.log[2])
 
 
@@ -110,16 +110,12 @@ def test_an_unsigned_type_with_a_token_is_tried_with_a_wrong_one(
         UNAUTHORIZED if checks and received.headers["Authorization"] != "Bearer tok-1" else OK
     )
 
-    result = send_test(api, build.webhook(company, type_id=1, url=receiver.url, auth_token="tok-1"))
+    data = send_test(api, build.webhook(company, type_id=1, url=receiver.url, auth_token="tok-1"))
 
     right, wrong = receiver.log
     assert right.body == wrong.body
     assert right.headers["Authorization"] != wrong.headers["Authorization"]
-    assert (result["delivered"], result["rejects_tampered"], result["advice"]) == (
-        True,
-        None,
-        expected,
-    )
+    assert (data["delivered"], data["rejects_tampered"], data["advice"]) == (True, None, expected)
 
 
 @pytest.mark.parametrize(
@@ -143,10 +139,10 @@ def test_a_receiver_that_verifies_other_bytes_than_it_got_is_found_out(
         OK if is_genuine(received._replace(body=changes(received.body))) else UNAUTHORIZED
     )
 
-    result = send_test(api, build.webhook(company, type_id=type_id, url=receiver.url))
+    data = send_test(api, build.webhook(company, type_id=type_id, url=receiver.url))
 
-    assert (result["delivered"], result["status"]) == (False, 401), "see the test below: its sample"
-    assert result["advice"] == [advice.REFUSED]
+    assert (data["delivered"], data["status"]) == (False, 401), "see the test below: its sample"
+    assert data["advice"] == [advice.REFUSED]
 
 
 @pytest.mark.parametrize("type_id", [each.id for each in registry if each.signed])
@@ -178,10 +174,10 @@ def test_it_is_no_delivery(api: APIClient, company: Company, receiver: Receiver)
 def test_a_receiver_that_takes_everything_is_told_to_verify(
     api: APIClient, company: Company, receiver: Receiver
 ) -> None:
-    result = send_test(api, build.webhook(company, url=receiver.url))
+    data = send_test(api, build.webhook(company, url=receiver.url))
 
-    assert (result["delivered"], result["rejects_tampered"]) == (True, False)
-    assert result["advice"] == [advice.ACCEPTS_TAMPERED]
+    assert (data["delivered"], data["rejects_tampered"]) == (True, False)
+    assert data["advice"] == [advice.ACCEPTS_TAMPERED]
 
 
 def test_a_receiver_that_fails_at_a_wrong_signature_is_told_to_refuse_it(
@@ -189,20 +185,20 @@ def test_a_receiver_that_fails_at_a_wrong_signature_is_told_to_refuse_it(
 ) -> None:
     receiver.answer = lambda received: OK if is_genuine(received) else Answer(500)
 
-    result = send_test(api, build.webhook(company, url=receiver.url))
+    data = send_test(api, build.webhook(company, url=receiver.url))
 
-    assert result["rejects_tampered"] is True
-    assert result["advice"] == [advice.FAILS_AT_TAMPERED]
+    assert data["rejects_tampered"] is True
+    assert data["advice"] == [advice.FAILS_AT_TAMPERED]
 
 
 def test_unsigned_types_get_one_request_without_webhook_headers(
     api: APIClient, company: Company, receiver: Receiver
 ) -> None:
-    result = send_test(api, build.webhook(company, type_id=1, url=receiver.url))
+    data = send_test(api, build.webhook(company, type_id=1, url=receiver.url))
 
     (received,) = receiver.log
     assert [name for name in received.headers if name.lower().startswith("x-webhook")] == []
-    assert (result["delivered"], result["rejects_tampered"], result["advice"]) == (True, None, [])
+    assert (data["delivered"], data["rejects_tampered"], data["advice"]) == (True, None, [])
 
 
 @pytest.mark.parametrize(
@@ -220,16 +216,12 @@ def test_what_is_refused_is_not_tried_with_a_wrong_signature(
 ) -> None:
     receiver.answer = lambda received: Answer(status)
 
-    result = send_test(api, build.webhook(company, url=receiver.url))
+    data = send_test(api, build.webhook(company, url=receiver.url))
 
     assert len(receiver.log) == 1
-    assert (result["delivered"], result["status"], result["rejects_tampered"]) == (
-        False,
-        status,
-        None,
-    )
-    assert result["error"] == sample_delivery.NOT_2XX
-    assert result["advice"] == [expected]
+    assert (data["delivered"], data["status"], data["rejects_tampered"]) == (False, status, None)
+    assert data["error"] == sample_delivery.NOT_2XX
+    assert data["advice"] == [expected]
 
 
 @pytest.mark.parametrize(
@@ -244,15 +236,11 @@ def test_where_there_is_no_answer_it_says_what_to_look_at(
 ) -> None:
     settings.DELIVERY_TIMEOUT_SECONDS = 0.3
     with hostile.receiver(behave) as running:
-        result = send_test(api, build.webhook(company, url=running.url))
+        data = send_test(api, build.webhook(company, url=running.url))
 
-    assert (result["delivered"], result["status"], result["rejects_tampered"]) == (
-        False,
-        None,
-        None,
-    )
-    assert result["error"] == sample_delivery.REASONS[failure]
-    assert result["advice"] == [advice.BY_FAILURE[failure]]
+    assert (data["delivered"], data["status"], data["rejects_tampered"]) == (False, None, None)
+    assert data["error"] == sample_delivery.REASONS[failure]
+    assert data["advice"] == [advice.BY_FAILURE[failure]]
 
 
 def test_every_failure_that_is_told_has_its_advice() -> None:
@@ -262,9 +250,9 @@ def test_every_failure_that_is_told_has_its_advice() -> None:
 def test_a_paused_webhook_is_tried_and_told_so(
     api: APIClient, company: Company, receiver: Receiver
 ) -> None:
-    result = send_test(api, build.webhook(company, type_id=1, url=receiver.url, active=False))
+    data = send_test(api, build.webhook(company, type_id=1, url=receiver.url, active=False))
 
-    assert (result["delivered"], result["advice"]) == (True, [advice.PAUSED])
+    assert (data["delivered"], data["advice"]) == (True, [advice.PAUSED])
 
 
 def test_a_secret_that_cannot_be_read_is_told(
@@ -274,9 +262,9 @@ def test_a_secret_that_cannot_be_read_is_told(
     with connection.cursor() as cursor:
         cursor.execute("UPDATE webhooks_webhook SET secret = 'lost' WHERE id = %s", [webhook.pk])
 
-    result = send_test(api, webhook)
+    data = send_test(api, webhook)
 
-    assert (result["delivered"], result["error"]) == (False, signed_test.UNREADABLE)
+    assert (data["delivered"], data["error"]) == (False, signed_test.UNREADABLE)
     assert receiver.log == []
 
 

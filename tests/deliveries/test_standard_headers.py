@@ -39,21 +39,19 @@ def test_a_delivery_is_accepted_by_the_public_package(
     api: APIClient, company: Company, receiver: Receiver, loopback: Policy
 ) -> None:
     body = {"url": receiver.url, "standard_headers": 1}
-    created = api.post("/webhooks", body).json()["data"]
+    hook = api.post("/webhooks", body).json()["data"]
     publishing.publish([build.news(company, body=BODY)])
 
     deliver(loopback)
 
     (received,) = receiver.log
     headers = received.headers
-    assert is_accepted(created["standard_secret"], headers, received.body)
-    assert not is_accepted(created["standard_secret"], headers, received.body + b" ")
+    assert is_accepted(hook["standard_secret"], headers, received.body)
+    assert not is_accepted(hook["standard_secret"], headers, received.body + b" ")
     assert headers["webhook-id"] == headers["X-Webhook-Id"]
     assert headers["X-Webhook-Signature"].startswith("v1=")
     assert int(headers["webhook-timestamp"]) == int(headers["X-Webhook-Timestamp"]) // 1000
-    assert (
-        b64decode(created["standard_secret"].removeprefix("whsec_")) == created["secret"].encode()
-    )
+    assert b64decode(hook["standard_secret"].removeprefix("whsec_")) == hook["secret"].encode()
 
 
 def test_webhook_without_the_option_gets_none(
@@ -131,11 +129,11 @@ def test_a_rotation_has_one_signature_at_a_time(api: APIClient, company: Company
 def test_a_test_request_carries_them_and_its_twin_is_refused(
     api: APIClient, company: Company, receiver: Receiver, loopback: Policy
 ) -> None:
-    created = api.post("/webhooks", {"url": receiver.url, "standard_headers": 1}).json()["data"]
+    hook = api.post("/webhooks", {"url": receiver.url, "standard_headers": 1}).json()["data"]
 
-    api.post(f"/webhooks/{created['id']}/test")
+    api.post(f"/webhooks/{hook['id']}/test")
 
     accepted = [
-        is_accepted(created["standard_secret"], each.headers, each.body) for each in receiver.log
+        is_accepted(hook["standard_secret"], each.headers, each.body) for each in receiver.log
     ]
     assert accepted == [True, False]

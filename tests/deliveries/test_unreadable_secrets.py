@@ -118,7 +118,5 @@ def test_its_deliveries_go_out_once_it_is_mended(
     deliver(loopback)
 
     assert Delivery.objects.filter(state=State.DELIVERED).count() == 3
-    authorizations = {received.headers["Authorization"] for received in receiver.log}
-    assert authorizations == {
-        "Bearer hush-hush" if cure == "the key is back" else "Bearer new-token"
-    }
+    sent_tokens = {received.headers["Authorization"] for received in receiver.log}
+    assert sent_tokens == {"Bearer hush-hush" if cure == "the key is back" else "Bearer new-token"}

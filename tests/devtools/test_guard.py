@@ -11,9 +11,8 @@ from tests.devtools.test_supervisor import WAIT_SECONDS, is_running, wait_until
 from tools.dev import guard
 from tools.dev.bootstrap import ROOT
 
-# A launcher in small: it works under the guard, with a child whose own child ignores all signals.
-# The three write down their ids.
-# is deaf to everything. The three write down their ids.
+# A small launcher under the guard, with a child whose own child ignores all signals. The three
+# write down their ids.
 LAUNCHER = """
 import subprocess, sys, os, signal, time
 from pathlib import Path

@@ -71,11 +71,9 @@ def test_waits_for_a_transaction_that_began_before(
     pauses = iter(range(1, 9))
 
     with open_transaction() as other:
-        taken_pauses = pauses_of(
-            company, monkeypatch, lambda: next(pauses) == 2 and other.rollback()
-        )
+        naps = pauses_of(company, monkeypatch, lambda: next(pauses) == 2 and other.rollback())
 
-    assert len(taken_pauses) == 2
+    assert len(naps) == 2
 
 
 def test_waits_two_minutes_at_most(company: Company, monkeypatch: pytest.MonkeyPatch) -> None:

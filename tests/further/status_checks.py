@@ -50,7 +50,7 @@ from tickets.statuses import (
 )
 
 LIST = "/admin/tickets/ticket/"
-SAMPLE_HELD, SAMPLE_ASKED = 9001, 9002
+PAUSED, WAITING = 9001, 9002
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
 VERBS = [move.verb for move in AGENT_MOVES.values()]
@@ -71,13 +71,13 @@ def desk(agent: Agent) -> Client:
 @pytest.fixture
 def ticket(company: Company, agent: Agent) -> Ticket:
     """Create a ticket of Ada's that waits for others."""
-    return build.ticket(company, agent=agent, status=SAMPLE_HELD, shipment_id=4101)
+    return build.ticket(company, agent=agent, status=PAUSED, shipment_id=4101)
 
 
 @pytest.fixture
 def incomplete(company: Company, agent: Agent) -> Ticket:
     """Create a ticket of Ada's that waits for its company."""
-    return build.ticket(company, agent=agent, status=SAMPLE_ASKED, shipment_id=4102)
+    return build.ticket(company, agent=agent, status=WAITING, shipment_id=4102)
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_the_clock_says_paused(ticket: Ticket) -> None:
 def test_the_clock_stops_with_the_move_and_goes_on_after_it(agent: Agent, company: Company) -> None:
     ticket = build.ticket(company, agent=agent, status=6)
 
-    call_command("move_ticket", ticket.pk, SAMPLE_HELD, agent="ada", reason="x", stdout=StringIO())
+    call_command("move_ticket", ticket.pk, PAUSED, agent="ada", reason="x", stdout=StringIO())
     ticket.refresh_from_db()
     assert (ticket.due_at, ticket.decided_at) == (None, None)
 
@@ -116,7 +116,7 @@ def test_the_clock_stops_with_the_move_and_goes_on_after_it(agent: Agent, compan
     assert ticket.due_at is not None
 
 
-@pytest.mark.parametrize("status", [SAMPLE_HELD, SAMPLE_ASKED])
+@pytest.mark.parametrize("status", [PAUSED, WAITING])
 def test_it_is_no_load(company: Company, agent: Agent, status: int) -> None:
     build.ticket(company, agent=agent, status=status)
 
@@ -138,7 +138,7 @@ def test_others_are_looked_after_whether_or_not_the_agent_stays(ticket: Ticket) 
     assert jobs.assign_waiting() == 1
 
     ticket.refresh_from_db()
-    assert (ticket.agent, ticket.status) == (bob, SAMPLE_HELD)
+    assert (ticket.agent, ticket.status) == (bob, PAUSED)
     Ticket.objects.update(agent=None)
     assert jobs.assign_waiting() == 1
 
@@ -154,7 +154,7 @@ def test_silence_brings_back_what_waits_for_others(ticket: Ticket) -> None:
     ticket.refresh_from_db()
     assert (ticket.status, ticket.due_at is not None) == (Status.IN_REVIEW, True)
     entry = HistoryEntry.objects.get()
-    assert (entry.by, entry.was, entry.now) == (By.SYSTEM, SAMPLE_HELD, Status.IN_REVIEW)
+    assert (entry.by, entry.was, entry.now) == (By.SYSTEM, PAUSED, Status.IN_REVIEW)
     assert Notification.objects.get().kind == Notification.Kind.WOKEN
 
 
@@ -182,7 +182,7 @@ def test_what_waits_for_the_company_is_assigned_once_it_replies(
 
     assert jobs.assign_waiting() == 1
     incomplete.refresh_from_db()
-    assert (incomplete.status, incomplete.agent) == (SAMPLE_ASKED, bob)
+    assert (incomplete.status, incomplete.agent) == (WAITING, bob)
 
 
 @pytest.mark.parametrize("turn", [Turn.COMPANY, Turn.OTHERS])
@@ -215,11 +215,11 @@ def test_the_row_of_a_queue_says_paused_in_its_colour(desk: Client, ticket: Tick
 def test_the_filter_offers_it(desk: Client, ticket: Ticket) -> None:
     build.ticket(ticket.company)
 
-    html = desk.get(LIST, {"queue": "everything", "status": SAMPLE_HELD}).content.decode()
+    html = desk.get(LIST, {"queue": "everything", "status": PAUSED}).content.decode()
 
     assert re.search(r'<input [^>]*value="9001"[^>]*checked', html)
     assert "Sample held" in html
-    assert listed(desk, queue="everything", status=SAMPLE_HELD) == [ticket.pk]
+    assert listed(desk, queue="everything", status=PAUSED) == [ticket.pk]
 
 
 def test_the_badges_count_each_where_it_waits(
@@ -293,7 +293,7 @@ def test_the_move_works_and_its_reason_stays_among_agents(desk: Client, fresh: T
     )
 
     fresh.refresh_from_db()
-    assert fresh.status == SAMPLE_HELD
+    assert fresh.status == PAUSED
     assert HistoryEntry.objects.get().reason == "The carrier asks."
     assert not Comment.objects.exists()
 
@@ -308,17 +308,12 @@ def test_the_list_moves_many(desk: Client, fresh: Ticket) -> None:
 
 
 def test_a_reply_can_come_with_the_move(desk: Client, fresh: Ticket) -> None:
-    form = {
-        "text": "We ask the carrier.",
-        "to": SAMPLE_HELD,
-        "reply": "1",
-        "seen": str(seen_of(fresh)),
-    }
+    form = {"text": "We ask the carrier.", "to": PAUSED, "reply": "1", "seen": str(seen_of(fresh))}
 
     assert desk.post(f"{LIST}{fresh.pk}/write/", form).status_code == 302
 
     fresh.refresh_from_db()
-    assert (fresh.status, Comment.objects.get().public) == (SAMPLE_HELD, True)
+    assert (fresh.status, Comment.objects.get().public) == (PAUSED, True)
 
 
 def test_a_macro_can_move_there(company: Company) -> None:
@@ -349,7 +344,7 @@ def test_the_command_tells_of_it_and_moves_there(fresh: Ticket) -> None:
     with pytest.raises(CommandError, match="9001 Sample held"):
         call_command("move_ticket", fresh.pk, 8, agent="ada")
 
-    call_command("move_ticket", fresh.pk, SAMPLE_HELD, agent="ada", reason="x", stdout=out)
+    call_command("move_ticket", fresh.pk, PAUSED, agent="ada", reason="x", stdout=out)
 
     assert out.getvalue() == "9001 Sample held\n"
 
@@ -361,14 +356,14 @@ def test_the_company_sees_it_and_counts_it_as_active(api: APIClient, ticket: Tic
     answer = api.get("/company/tickets?status_group=active").json()
 
     (row,) = answer["data"]
-    assert (row["ticket_status_id"], row["ticket_status_name"]) == (SAMPLE_HELD, "sample_held")
+    assert (row["ticket_status_id"], row["ticket_status_name"]) == (PAUSED, "sample_held")
     assert answer["counts"] == {"active": 1, "resolved": 0}
     assert api.get("/company/tickets?status=9001").json()["total_rows"] == 1
 
 
 def test_the_company_follows_it_up_and_cannot_ask_for_it(api: APIClient, ticket: Ticket) -> None:
     address = f"/company/tickets/{ticket.pk}"
-    refused = api.put(address, {"ticket_status_id": SAMPLE_HELD})
+    refused = api.put(address, {"ticket_status_id": PAUSED})
     assert refused.status_code == 400
     asked_for = joined(sorted(MOVES[By.COMPANY]), "or")
     assert f"Send {asked_for}." in refused.content.decode()
@@ -391,10 +386,10 @@ def test_openapi_lists_it(client: Client) -> None:
     # Choices of requests are enums; those of responses are open.
     enums, examples = list(lists(description, "enum")), list(lists(description, "examples"))
     choices = enums + examples
-    assert [one for one in choices if 10 in one and 4 in one and SAMPLE_HELD not in one] == []
+    assert [one for one in choices if 10 in one and 4 in one and PAUSED not in one] == []
     assert [one for one in choices if "in_review" in one and "sample_held" not in one] == []
-    assert any(SAMPLE_HELD in one for one in enums)
-    assert any(SAMPLE_HELD in one for one in examples)
+    assert any(PAUSED in one for one in enums)
+    assert any(PAUSED in one for one in examples)
     assert any("sample_held" in one for one in examples)
     assert f"5 follows {joined(sorted(FOLLOWED_UP), 'and')} only." in str(description)
 
@@ -414,7 +409,7 @@ def test_a_migration_alters_choices_and_nothing_else() -> None:
         altered.add(f"{one.model_name}.{one.name}")
         old = before.models[app_of(changes, one), one.model_name].fields[one.name]
         assert without_choices(one.field) == without_choices(old)
-        assert (SAMPLE_HELD, "Sample held") in one.field.choices
+        assert (PAUSED, "Sample held") in one.field.choices
     assert "ticket.status" in altered
 
 
@@ -436,6 +431,6 @@ def without_choices(field: Any) -> Any:
     ],
 )
 def test_documents_that_do_not_tell_of_it_are_noticed(check: Any) -> None:
-    assert SAMPLE_HELD in set(Status)
+    assert PAUSED in set(Status)
     with pytest.raises(AssertionError):
         check()
