@@ -47,9 +47,8 @@ class StandIn:
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
-        self.answer: Callable[[Request], Response] = lambda _: Response(
-            404, {"message": "Not found."}
-        )
+        not_found = Response(404, {"message": "Not found."})
+        self.answer: Callable[[Request], Response] = lambda _: not_found
         self.url = ""
 
     def lines(self) -> list[str]:

@@ -103,7 +103,6 @@ def test_refusal_is_not_stored_and_rolls_back(api: APIClient) -> None:
     assert post(api, "one", {"url": "http://insecure.example.com"}) == first
     assert not Webhook.objects.exists()
     assert not KeptAnswer.objects.exists()
-    # Nothing was stored, so the key is still free.
     assert post(api, "one")[0] == 200
 
 

@@ -150,7 +150,6 @@ def test_no_id_that_the_lost_database_gave_is_given_again(
     assert (states[leaked[:13]], states[kept_token[:13]]) == (True, False)
     healthy = json.loads(manage(there, "doctor", "--only", "restored", "--json").stdout)
     assert healthy["checks"][0]["grade"] == "ok"
-    # The live database is unchanged.
     assert largest_ids(Database(str(connection.settings_dict["NAME"]))) == live
 
 

@@ -49,7 +49,6 @@ def test_a_broker_that_goes_away_with_a_message_unanswered_does_not_end_the_work
             queue.put({"ring": 1})
             assert queue.get(timeout=60)
         with suppress(TimeoutError):
-            # Wait for more messages, as a worker does.
             connection.drain_events(timeout=0.1)
     finally:
         broker.stop()

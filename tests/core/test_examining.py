@@ -79,7 +79,6 @@ def test_shared_check_shows_the_latest_finding(client: Client) -> None:
     report("a", clock=OK, vacuum=FAIL)
     grow_older("a", 70)
     report("b", clock=OK, vacuum=OK)
-    # The first host reports again, with its own checks alone.
     report("a", clock=OK)
 
     assert states(client)[("vacuum", None)] == 0

@@ -96,7 +96,6 @@ def test_tells_what_is_inside_by_address(
     pulse()
 
     assert client.get(path, HTTP_HOST=host).status_code == (200 if allowed else 400)
-    # Other paths are not answered by address.
     assert client.post(path, HTTP_HOST="10.1.2.3").status_code == 400
     assert client.get("/webhooks", HTTP_HOST="10.1.2.3", secure=True).status_code == 400
 

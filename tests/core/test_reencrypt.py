@@ -59,10 +59,7 @@ def test_every_secret_is_encrypted_with_the_newest_key(keys: list[str], settings
 
     settings.FIELD_KEYS = keys[:1]
     rows = Webhook.objects.order_by("pk")
-    assert [each.auth_token for each in rows] == [
-        *(f"{TOKEN}-{n}" for n in range(3)),
-        TOKEN,
-    ]
+    assert [each.auth_token for each in rows] == [*(f"{TOKEN}-{n}" for n in range(3)), TOKEN]
     assert [each.secret for each in rows] == [*["5e" * 32] * 3, None]
     assert set(Webhook.objects.values_list("updated_at", flat=True)) == times
 

@@ -92,7 +92,6 @@ def test_goes_on_at_once_where_a_batch_was_full(db: None, ran: list[str], add: C
 
     waits = [own.run_due_jobs() for _ in range(3)]
 
-    # The others have their turn in between.
     assert ran == ["batches", "other", "batches", "batches"]
     assert waits == [0, 0, scheduler.LOOK_EVERY_SECONDS]
 

@@ -106,9 +106,7 @@ def test_ends_in_time_whatever_the_receiver_does(name: str, endless: dict[str, O
     assert endless[name].receiver.connections == 1
 
 
-def test_good_receiver_is_served_at_once_among_hostile_ones(
-    endless: dict[str, Outcome],
-) -> None:
+def test_good_receiver_is_served_at_once_next_to_bad_ones(endless: dict[str, Outcome]) -> None:
     assert endless["good"].reply.ok
     assert endless["good"].reply.duration_ms < 4_000
 

@@ -89,7 +89,6 @@ def test_moves_out_what_fell_into_the_rest(fallen: Company) -> None:
     this_week = f"{monday(timezone.now().date()):%Y%m%d}"
     assert [rows_of(f"{name}_{this_week}") for name in NAMES] == [3, 3, 3]
     assert Event.objects.count() == Delivery.objects.count() == Attempt.objects.count() == 3
-    # Later rows go on with the same numbers.
     before = set(Event.objects.values_list("pk", flat=True))
     send(fallen, 1)
     assert Event.objects.count() == 4

@@ -56,7 +56,6 @@ def test_a_new_secret_signs_at_once_where_the_old_one_cannot(api: APIClient, los
 
     webhook = Webhook.objects.get(pk=lost.pk)
     assert webhook.signing_secret(timezone.now()) == data["secret"]
-    # Nothing unreadable remains for an operator to look for.
     assert webhook.secret == data["secret"]
 
 

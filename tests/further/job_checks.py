@@ -82,8 +82,8 @@ def test_doctor_and_metrics_show_it_without_a_word_of_their_own(
 
 def test_the_tests_ask_for_the_lines_that_the_recipes_name(client: Client) -> None:
     with pytest.raises(AssertionError, match="say here how often a new job runs"):
-        test_jobs.test_runs_as_often_as_is_promised()
+        test_jobs.test_jobs_run_at_the_documented_intervals()
     with pytest.raises(AssertionError, match=r"metrics\.md: a row for each metric"):
         test_metrics.test_the_manual_names_what_is_shown(client, None)
-    test_jobs.test_what_is_defined_elsewhere_would_never_run_nor_be_shown()
+    test_jobs.test_jobs_and_measures_are_defined_in_the_modules_that_are_loaded()
     test_metrics.test_every_group_of_gauges_is_asked_for()

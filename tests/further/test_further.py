@@ -63,7 +63,5 @@ def test_everything_follows_from_a_row() -> None:
 
 
 def test_the_service_itself_has_no_such_status() -> None:
-    taken_ids = {9001, 9002} & set(Status)
-    assert not taken_ids, (
-        f"{taken_ids} is that of a sample in tests/further/rows.py: take another id"
-    )
+    reused = {9001, 9002} & set(Status)
+    assert not reused, f"{reused} is that of a sample in tests/further/rows.py: take another id"

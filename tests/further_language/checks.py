@@ -187,16 +187,12 @@ def test_a_reason_code_s_name_reaches_a_company(
     page = f"/admin/tickets/reasoncode/{code.pk}/change/"
     assert lead.post(page, {**body, "active": "on", "position": 60}).status_code == 302
     shipment = build.shipment(theirs, 4101)
-    new_ticket = build.ticket(theirs, type_id=5, shipment_id=shipment.pk, status=Status.IN_REVIEW)
+    it = build.ticket(theirs, type_id=5, shipment_id=shipment.pk, status=Status.IN_REVIEW)
     working.move(
-        new_ticket.pk,
-        Status.ACCEPTED,
-        user=agent.user,
-        decision=Decision(code="goodwill"),
-        reason="Yes.",
+        it.pk, Status.ACCEPTED, user=agent.user, decision=Decision(code="goodwill"), reason="Yes."
     )
 
-    text, _ = text_of(content_of(take(lead, new_ticket, "pdf", language=CODE, copy="company")))
+    text, _ = text_of(content_of(take(lead, it, "pdf", language=CODE, copy="company")))
 
     assert f"Reason code {expected} " in text
 

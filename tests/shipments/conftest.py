@@ -11,8 +11,8 @@ from tests.shipments import feeding
 def incidences_heard(settings: Settings) -> list:
     """Replace the linking of tickets by this list: shipments are tested without tickets."""
     settings.INCIDENCE_RECORDED = "tests.shipments.feeding.hear"
-    feeding.heard.clear()
-    return feeding.heard
+    feeding.heard_incidences.clear()
+    return feeding.heard_incidences
 
 
 @pytest.fixture

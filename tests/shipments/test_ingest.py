@@ -182,11 +182,9 @@ def test_tells_each_type_and_the_ecommerce_ones_only_with_an_order(
         surcharge(1, 5),
     )
 
-    published = list(
-        Event.objects.order_by("pk").values_list("shipment_id", "type_id", "company_id")
-    )
+    rows = list(Event.objects.order_by("pk").values_list("shipment_id", "type_id", "company_id"))
     acme = company.pk
-    assert published == [(5, 1, acme), (5, 3, acme)] + [(6, t, acme) for t in (1, 2, 3, 4)] + [
+    assert rows == [(5, 1, acme), (5, 3, acme)] + [(6, t, acme) for t in (1, 2, 3, 4)] + [
         (5, 5, acme)
     ]
     assert Delivery.objects.count() == 7

@@ -41,9 +41,7 @@ def text(*lines: Line | bytes) -> bytes:
     return b"".join(encoded(line) + b"\n" for line in lines)
 
 
-def counts_of(
-    read: int, changed: int, events: int = 0, known: int = 0, **more: Any
-) -> dict[str, Any]:
+def report(read: int, changed: int, events: int = 0, known: int = 0, **more: Any) -> dict[str, Any]:
     counts = {"read": read, "changed": changed, "events": events, "known": known}
     return {**counts, "bad": [], "bad_count": 0, **more}
 
@@ -78,7 +76,7 @@ def test_records_lines_as_ingest_does(company: Company, post: Post) -> None:
     answer = post(text(shipment(5, company.pk), tracking(5, "Shipped"), surcharge(1, 5)))
 
     assert answer.status_code == 200
-    assert answer.json() == counts_of(3, 3, 2)
+    assert answer.json() == report(3, 3, 2)
     assert Shipment.objects.get().status == "Shipped"
     assert Delivery.objects.count() == 1
 
@@ -87,7 +85,7 @@ def test_the_same_lines_again_are_known(company: Company, post: Post) -> None:
     body = text(shipment(5, company.pk), tracking(5, "Shipped"))
     post(body)
 
-    assert post(body).json() == counts_of(2, 0, known=2)
+    assert post(body).json() == report(2, 0, known=2)
 
 
 @pytest.mark.parametrize("name", ["gzip", "GZIP", "x-gzip"])
@@ -96,13 +94,13 @@ def test_takes_lines_packed_by_gzip(company: Company, post: Post, name: str) -> 
 
     answer = post(gzip.compress(first) + gzip.compress(second), Content_Encoding=name)
 
-    assert answer.json() == counts_of(2, 2, 1)
+    assert answer.json() == report(2, 2, 1)
 
 
 @pytest.mark.parametrize("body", [b"\n", b"\n \r\n"])
 def test_nothing_to_record_is_fine(post: Post, body: bytes) -> None:
-    assert post(body).json() == counts_of(0, 0)
-    assert post(gzip.compress(body), Content_Encoding="gzip").json() == counts_of(0, 0)
+    assert post(body).json() == report(0, 0)
+    assert post(gzip.compress(body), Content_Encoding="gzip").json() == report(0, 0)
 
 
 def test_names_the_first_hundred_bad_lines_and_counts_all(company: Company, post: Post) -> None:
@@ -291,7 +289,7 @@ def test_forgets_a_key_after_a_day(company: Company, post: Post) -> None:
     post(text(shipment(5, company.pk)), Idempotency_Key="a")
     KeptBundle.objects.update(created_at=timezone.now() - timedelta(hours=25))
 
-    assert post(text(shipment(6, company.pk)), Idempotency_Key="a").json() == counts_of(1, 1)
+    assert post(text(shipment(6, company.pk)), Idempotency_Key="a").json() == report(1, 1)
     KeptBundle.objects.update(created_at=timezone.now() - timedelta(hours=25))
     assert retention.forget_old(retention.Sweep()).rows["answers"] == 1
 
@@ -314,7 +312,7 @@ def test_after_a_crash_in_the_middle_the_key_is_free_again(company: Company, pos
 
     answer = post(body, Idempotency_Key="a")
 
-    assert answer.json() == counts_of(2, 0, known=2)
+    assert answer.json() == report(2, 0, known=2)
     assert post(body, Idempotency_Key="a").content == answer.content
 
 
@@ -368,7 +366,7 @@ def test_of_two_at_once_one_records_and_the_other_is_told_to_wait(
         gate.set()
 
     assert second.status_code == 409
-    assert running.result().json() == counts_of(1, 1)
+    assert running.result().json() == report(1, 1)
 
 
 @pytest.mark.usefixtures("rows_to_keep")
@@ -390,11 +388,8 @@ def test_the_command_and_the_address_at_once_are_as_good_as_one(tmp_path: Path) 
     with ThreadPoolExecutor(3) as threads:
         answers = list(threads.map(run, [None, *senders]))
 
-    assert (
-        sum(each["changed"] for each in answers)
-        == sum(each["events"] for each in answers) * 2
-        == 200
-    )
+    assert sum(each["changed"] for each in answers) == 200
+    assert sum(each["events"] for each in answers) == 100
     assert sum(each["known"] for each in answers) == 400
     assert TrackingUpdate.objects.count() == 100
 
@@ -431,7 +426,7 @@ def test_one_that_takes_too_long_says_where_to_go_on(
     assert (answer.json()["code"], answer.json()["reached"]) == ("batch_too_long", 1000)
     assert Shipment.objects.count() == 1000
     monkeypatch.undo()
-    assert post(text(*lines), Idempotency_Key="a").json() == counts_of(1500, 500, known=1000)
+    assert post(text(*lines), Idempotency_Key="a").json() == report(1500, 500, known=1000)
 
 
 @pytest.mark.usefixtures("rows_to_keep")
@@ -457,7 +452,7 @@ def test_a_database_that_fails_in_the_middle_is_told_and_a_repeat_mends_it(
     assert answer.json()["reached"] == 1
     assert "closed the connection" not in answer.content.decode()
     assert not TrackingUpdate.objects.exists()
-    assert post(body, Idempotency_Key="a").json() == counts_of(2, 1, 1, known=1)
+    assert post(body, Idempotency_Key="a").json() == report(2, 1, 1, known=1)
 
 
 @pytest.mark.parametrize("step", ["begin_bundle", "answer_bundle"])
@@ -528,7 +523,7 @@ def test_is_described_as_it_answers(company: Company, post: Post) -> None:
 
     answer = post(lines.encode())
 
-    assert answer.json() == counts_of(2, 2, 1)
+    assert answer.json() == report(2, 2, 1)
     conforms(answer.json(), response_schema(operation, "200"))
     has_headers(answer, operation["responses"]["200"])
     assert operation["security"] == [{"platformToken": []}]

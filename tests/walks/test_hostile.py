@@ -32,8 +32,7 @@ def test_others_are_answered_and_sent_to_under_attack(
     for retries_left in (2, 1, 0):
         report, _ = play_attacks(service, bystander, small)
         enough = [
-            figures["asked"] >= report["quiet"]["asked"] / 4
-            for figures in report["attacks"].values()
+            each["asked"] >= report["quiet"]["asked"] / 4 for each in report["attacks"].values()
         ]
         if all(enough) or not retries_left:
             break
