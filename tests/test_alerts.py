@@ -372,7 +372,7 @@ def test_each_fires_when_it_should_and_no_sooner(tmp_path: Path) -> None:
     assert tested.returncode == 0, tested.stdout + tested.stderr
 
 
-def test_each_is_tried() -> None:
+def test_each_alert_has_a_case() -> None:
     assert sorted(case.alert for case in CASES) == sorted(RULE)
 
 

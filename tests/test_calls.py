@@ -56,5 +56,5 @@ def test_an_unpacked_literal_is_noticed(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", ["f(*rest)", "f(**{name: 1})", "f(**{'X-Id': 1})", "f(**known)"])
-def test_what_cannot_be_written_otherwise_passes(code: str) -> None:
+def test_unavoidable_unpacking_passes(code: str) -> None:
     assert list(splats(ast.parse(code))) == []

@@ -156,7 +156,7 @@ def test_it_reads_code_tests_documents_templates_and_scripts() -> None:
         ("2026-W19-1, F401, config.E005 and N801 are no decisions", []),
     ],
 )
-def test_what_leads_nowhere_is_found(text: str, lost: list[str]) -> None:
+def test_broken_citation_is_reported(text: str, lost: list[str]) -> None:
     assert dangling(text) == lost
 
 
@@ -190,5 +190,5 @@ def test_each_decision_has_an_anchor_a_title_a_reason_and_what_would_change_it(p
         '<a id="t1"></a>\n\n### T1 No reason\n\n**Decided.** A.\n\n**Would change it.** C.\n',
     ],
 )
-def test_what_lacks_a_part_is_no_decision(row: str) -> None:
+def test_incomplete_row_is_no_decision(row: str) -> None:
     assert decided(row) == []

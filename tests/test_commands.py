@@ -82,9 +82,7 @@ def test_only_those_that_change_nothing_leave_no_entry() -> None:
     assert reading == READING & set(of_operators())
 
 
-def test_what_is_audited_has_nothing_that_identifies_a_person(
-    db: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_audit_entries_identify_no_person(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AGENT_PASSWORD", "long-Enough-9812")
     secret = ["Jane Roe", "jane@roe.example", "long-Enough-9812"]
     run("create_company", secret[0], "--contact-email", secret[1])
@@ -117,7 +115,7 @@ def test_what_is_audited_has_nothing_that_identifies_a_person(
         assert text not in str(entries)
 
 
-def test_what_only_looks_leaves_no_entry(db: None) -> None:
+def test_read_only_commands_are_not_audited(db: None) -> None:
     run("update_groups")
     run("reencrypt", "--dry-run")
     run("automations", "--json")

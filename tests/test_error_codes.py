@@ -144,9 +144,7 @@ def test_every_wrong_field_has_its_code(api: APIClient) -> None:
         ("", "blank", "Send a JSON object as a string"),
     ],
 )
-def test_what_is_wrong_with_data_is_told_of_json(
-    api: APIClient, data: object, code: str, says: str
-) -> None:
+def test_errors_in_data_have_json_codes(api: APIClient, data: object, code: str, says: str) -> None:
     answer = api.post("/company/tickets", {"type_id": 2, "data": data})
 
     (wrong,) = answer.json()["errors"]

@@ -179,7 +179,7 @@ def test_its_sample_is_what_webhooktest_sends(
     conforms(body, LABEL_PRINTED.schema)
 
 
-def test_is_described(schema: Schema) -> None:
+def test_further_type_is_described(schema: Schema) -> None:
     validate_schema(schema)
     described = schema["webhooks"]["label.printed"]["post"]
 

@@ -95,7 +95,7 @@ def test_anchors_are_those_of_the_hosting_platforms(file: str) -> None:
 
 
 @pytest.mark.parametrize("address", ["/docs/guides/operating", "/docs/guides/", "/docs/guides/a/b"])
-def test_what_is_no_guide_is_not_found(client: Client, address: str) -> None:
+def test_unknown_guide_is_not_found(client: Client, address: str) -> None:
     answer = client.get(address)
 
     assert answer.status_code == 404

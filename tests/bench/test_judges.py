@@ -130,7 +130,7 @@ def test_idle(megabytes: float, percent: float, broken: int) -> None:
     assert len(idle.broken()) == broken
 
 
-def test_a_promise_that_is_broken_is_told_beside_the_figures(
+def test_broken_promise_is_reported_next_to_the_figures(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     Outcome([("head",)], {"rate": 5}, failures=["5/s, at least 6/s"]).show()

@@ -27,7 +27,7 @@ def test_a_short_hour_has_all_its_troubles(rig: Rig) -> None:
 
 
 @pytest.mark.slow
-def test_an_open_transaction_takes_turns_with_none(rig: Rig) -> None:
+def test_parts_with_and_without_an_open_transaction_alternate(rig: Rig) -> None:
     size = "--minutes 0.025 --every 1.5 --rate 100 --batch 5 --warm-up 0 --publishers 1"
     outcome = measured(rig, f"snapshot {size}")
 

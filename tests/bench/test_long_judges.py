@@ -80,7 +80,7 @@ def test_memory_stays_level(last: float, broken: int) -> None:
     assert len(Hour(measured, [], [], BOOKS).broken()) == broken
 
 
-def test_what_goes_on_is_told_of_each_minute() -> None:
+def test_each_minute_is_reported() -> None:
     marks = [KILL, Mark(30.0, "transaction open", 130.0), Mark(50.0, "checkpoint", 50.0)]
 
     assert words(marks, 0.0, 60.0) == ["transaction open", "checkpoint"]
@@ -98,7 +98,7 @@ def test_what_goes_on_is_told_of_each_minute() -> None:
         ("arrived", 1000.0, 1200.0, True),
     ],
 )
-def test_beside_an_open_transaction(
+def test_rates_next_to_an_open_transaction(
     what: str, quiet: float, beside: float | None, holds: bool
 ) -> None:
     assert snapshot.Compared(what, quiet, beside, judged=True).holds == holds

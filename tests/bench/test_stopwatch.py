@@ -83,7 +83,5 @@ def test_event_before_the_start_is_in_no_minute(desk: Desk) -> None:
     ("committed", "arrived", "under_way"),
     [(9.0, 9.9, False), (9.0, 10.1, True), (14.9, 15.1, True), (15.0, 15.1, False)],
 )
-def test_what_is_under_way_in_the_seconds_of_a_kill(
-    committed: float, arrived: float, under_way: bool
-) -> None:
+def test_events_in_flight_during_a_kill(committed: float, arrived: float, under_way: bool) -> None:
     assert Way(committed, arrived).is_under_way(10.0, 15.0) == under_way

@@ -274,7 +274,7 @@ def test_next_start_deletes_only_what_a_killed_run_left(
     assert set(platform.webhooks) == {99}
 
 
-def test_print_secret_beside_a_running_listen_prints_its_secret_and_makes_nothing(
+def test_print_secret_reuses_the_webhook_of_a_running_listen(
     platform: Platform, background: Any, run: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
     background()
@@ -288,7 +288,7 @@ def test_print_secret_beside_a_running_listen_prints_its_secret_and_makes_nothin
     assert {id: each["type_id"] for id, each in platform.webhooks.items()} == {1: 3, 2: 1, 3: 5}
 
 
-def test_print_secret_beside_the_listen_of_another_token_makes_its_own(
+def test_print_secret_ignores_the_listen_of_another_token(
     platform: Platform,
     background: Any,
     run: Run,
@@ -395,7 +395,7 @@ def test_a_kept_webhook_that_is_gone_is_made_anew(
         ),
     ],
 )
-def test_says_what_is_wrong_with_how_it_was_started(
+def test_wrong_arguments_are_explained(
     platform: Platform,
     naps: list[float],
     monkeypatch: pytest.MonkeyPatch,
@@ -431,7 +431,7 @@ def test_says_what_is_wrong_with_how_it_was_started(
         ("GET /webhooks/1/events?limit=20", Response(401, {}), "Is the token whole"),
     ],
 )
-def test_says_what_the_service_has_against_it(
+def test_refusals_of_the_service_are_explained(
     platform: Platform,
     run: Run,
     capsys: pytest.CaptureFixture[str],

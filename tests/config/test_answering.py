@@ -38,7 +38,7 @@ def ask(statement: str = "SELECT 1") -> None:
         cursor.execute(statement)
 
 
-def test_a_request_whose_time_is_over_does_not_ask() -> None:
+def test_expired_request_sends_no_query() -> None:
     with answer_until(time.monotonic() - 1), pytest.raises(OperationalError, match="not answer"):
         ask()
     assert connection.connection.closed

@@ -21,7 +21,7 @@ def test_cache_is_on_the_broker_server_in_a_database_of_its_own(broker: str, cac
     assert caches.beside_the_broker(broker) == cache
 
 
-def test_nobody_waits_for_a_cache_that_hangs() -> None:
+def test_hanging_cache_times_out() -> None:
     (cache,) = caches.caches("redis://broker.internal/1", prefix="ours").values()
 
     assert cache["KEY_PREFIX"] == "ours"

@@ -148,9 +148,7 @@ def test_a_job_for_which_another_deployment_rings_is_not_run(
         ("amqp://broker//", "locmem://"),
     ],
 )
-def test_the_cache_beside_the_broker_is_reached_as_the_broker_is(
-    broker: str, cache_url: str
-) -> None:
+def test_cache_uses_the_connection_options_of_the_broker(broker: str, cache_url: str) -> None:
     assert beside_the_broker(broker) == cache_url
 
 
@@ -184,7 +182,7 @@ def test_another_one_does_not_start_while_it_is_at_work(
     one_deployment.refuse_second_deployment()
 
 
-def test_it_may_be_renamed_while_nobody_is_at_work(stored: Callable[[], str]) -> None:
+def test_deployment_may_be_renamed_while_no_process_runs(stored: Callable[[], str]) -> None:
     one_deployment.claim_database("a" * 12)
     leases.join(1)
     Loop.objects.update(lease_until=timezone.now() - timedelta(seconds=1))

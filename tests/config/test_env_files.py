@@ -30,7 +30,7 @@ def test_a_process_reads_the_file_that_env_file_names(tmp_path: Path) -> None:
     assert "config.E013" in started.stderr
 
 
-def test_what_is_set_already_wins(tmp_path: Path) -> None:
+def test_environment_overrides_the_file(tmp_path: Path) -> None:
     path = write_file(tmp_path, "LOG_LEVEL=loud\n")
 
     assert start(ENV_FILE=str(path), LOG_LEVEL="INFO").stdout == "serving\n"

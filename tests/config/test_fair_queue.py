@@ -137,7 +137,7 @@ def test_everything_is_worked_on_in_the_end_and_nothing_is_kept() -> None:
     assert not threads.queue.waiting
 
 
-def test_strangers_who_sign_in_have_few_threads_and_pages_do_not_wait_behind_them() -> None:
+def test_logins_use_few_threads_and_do_not_delay_pages() -> None:
     threads = Threads(8, 2)
     threads.come(*[f"{HASHING}address {number}" for number in range(50)])
 

@@ -73,7 +73,7 @@ def test_the_documents_name_each_language(settings: Settings) -> None:
 
 
 @pytest.mark.parametrize("path", CATALOGUES, ids=CODES)
-def test_what_is_compiled_is_what_was_translated(path: Path) -> None:
+def test_compiled_catalogue_is_up_to_date(path: Path) -> None:
     """Otherwise run ./dev translate."""
     compiled = path.with_suffix(".mo").read_bytes()
 

@@ -198,7 +198,7 @@ def test_early_refusal_has_a_line_of_bounded_length(
     assert bound.left_out == {"answered 429": 1}
 
 
-def test_asking_who_uses_the_desk_costs_no_query(
+def test_user_in_the_access_log_costs_no_query(
     stderr: io.StringIO, client: Client, django_assert_num_queries: Any, db: None
 ) -> None:
     client.cookies["sessionid"] = "0" * 32

@@ -49,7 +49,7 @@ def test_only_patient_requests_wait(loop: Loop) -> None:
     assert loop.take("news of 1", "a page") == [True, False]
 
 
-def test_those_with_news_are_answered_and_the_others_wait_on(loop: Loop) -> None:
+def test_requests_with_news_are_answered_and_others_wait(loop: Loop) -> None:
     loop.take("news of 1", "news of 2")
     loop.turn(1)
     assert loop.looks == [["news of 1", "news of 2"]]
@@ -61,7 +61,7 @@ def test_those_with_news_are_answered_and_the_others_wait_on(loop: Loop) -> None
     assert loop.looks[-1] == ["news of 1"]
 
 
-def test_nobody_looks_twice_at_a_time_nor_where_nobody_waits(loop: Loop) -> None:
+def test_one_check_for_news_at_a_time_and_only_for_waiting_requests(loop: Loop) -> None:
     loop.turn(1)
     assert loop.looks == []
 

@@ -57,7 +57,7 @@ def test_an_empty_queue_is_said(db: None) -> None:
     assert result["totals"]["waiting"] == result["totals"]["due"] == result["totals"]["loops"] == 0
 
 
-def test_what_waits_is_due_and_in_flight(busy: list[int]) -> None:
+def test_backlog_counts_due_and_in_flight(busy: list[int]) -> None:
     leases.join(2)
     waiting = Delivery.objects.open().count()
 

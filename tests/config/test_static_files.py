@@ -16,9 +16,7 @@ YEAR = "max-age=31536000, immutable"
 
 
 @pytest.mark.parametrize("name", [STYLE, SCRIPT, "desk/ticket.css"])
-def test_what_a_browser_asks_for_comes_compressed_and_is_kept_for_a_year(
-    client: Client, name: str
-) -> None:
+def test_static_files_are_compressed_and_cached_for_a_year(client: Client, name: str) -> None:
     plain = client.get(static(name))
     packed = client.get(static(name), headers={"Accept-Encoding": "gzip, br"})
 
@@ -78,7 +76,7 @@ def test_a_style_names_its_fonts_by_their_hash(client: Client) -> None:
 @pytest.mark.parametrize(
     "path", ["nothing.css", "desk", "", "../config/wsgi.py", "desk/../../config/wsgi.py", "a%00b"]
 )
-def test_what_is_no_static_file_is_not_found(client: Client, path: str) -> None:
+def test_unknown_static_file_is_not_found(client: Client, path: str) -> None:
     assert client.get(f"/static/{path}").status_code == 404
 
 

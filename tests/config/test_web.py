@@ -388,7 +388,7 @@ def test_slow_readers_take_up_no_thread(web: Web, path: str, version: str) -> No
         assert read_body(file) == b"a" * LARGE
 
 
-def test_what_slow_readers_leave_is_on_disk(web: Web) -> None:
+def test_unread_output_is_spooled_to_disk(web: Web) -> None:
     request = asking_for(f"streamed?{LARGE}")
     for _ in range(4):  # fill the allocator's cache
         web.ask(request)

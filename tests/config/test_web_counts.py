@@ -15,7 +15,7 @@ def sums_of(name: str) -> float:
 
 
 @pytest.mark.usefixtures("rows_to_keep")
-def test_counts_are_written_beside_requests_and_at_the_end(tmp_path: Path) -> None:
+def test_counts_are_written_during_requests_and_at_the_end(tmp_path: Path) -> None:
     before = sums_of("mails")
     with running(tmp_path, constants={"core.measures.sums.EVERY_SECONDS": 0.0}) as web:
         web.ask(asking_for("count"))

@@ -142,7 +142,7 @@ def test_an_answer_with_a_secret_is_as_long_as_it_is(api: APIClient) -> None:
 
 
 @pytest.mark.parametrize("address", PUBLIC)
-def test_what_everybody_reads_is_compressed_and_read_once(
+def test_public_documents_are_compressed_and_rendered_once(
     client: Client, db: None, address: str
 ) -> None:
     plain, packed = client.get(address), client.get(address, headers=PACKED)

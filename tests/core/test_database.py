@@ -97,7 +97,7 @@ def test_a_server_that_takes_no_more_writes_is_as_good_as_away(transactional_db:
     assert setting("default_transaction_read_only") == "off"
 
 
-def test_of_several_servers_the_one_that_takes_writes_is_found(transactional_db: None) -> None:
+def test_writable_server_of_several_is_used(transactional_db: None) -> None:
     several = f"postgres://postgres@//nowhere,{connection.settings_dict['HOST']}/" + str(
         connection.settings_dict["NAME"]
     )
@@ -133,7 +133,7 @@ def test_a_url_may_name_several_servers(
     assert settings["OPTIONS"].get("target_session_attrs") == attributes
 
 
-def test_what_a_url_says_goes_before_what_we_say() -> None:
+def test_options_of_the_url_override_ours() -> None:
     settings = database.connection_settings({"HOST": "a,b", "OPTIONS": {"connect_timeout": "2"}})
 
     assert settings["OPTIONS"]["connect_timeout"] == "2"

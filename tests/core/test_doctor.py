@@ -61,7 +61,7 @@ def test_few_at_once_unless_some_hang(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_they_share_few_connections_and_none_that_is_broken() -> None:
+def test_checks_share_few_connections_and_no_broken_one() -> None:
     used = set()
 
     def own_process() -> str:

@@ -54,7 +54,7 @@ def test_a_transaction_that_is_open_for_long_is_named(
     assert f"process {stranger.info.backend_pid} for 0 s (idle in transaction" in finding.detail
 
 
-def test_who_is_blocked_is_named(
+def test_blocked_session_is_named(
     stranger: psycopg.Connection[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert examined("locks").grade is OK
@@ -121,7 +121,7 @@ def test_wal_that_a_slot_holds_is_said(
 
 
 @pytest.mark.parametrize(("free", "grade"), [(50, OK), (10, WARN), (2, FAIL)])
-def test_the_room_beside_the_database_is_said(
+def test_free_space_next_to_the_database_is_reported(
     monkeypatch: pytest.MonkeyPatch, free: int, grade: Any
 ) -> None:
     usage = namedtuple("usage", "total used free")

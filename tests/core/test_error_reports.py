@@ -107,7 +107,7 @@ def test_an_address_that_opens_a_file_is_not_reported(
     assert signed.encode() not in transport.envelopes[0]
 
 
-def test_what_is_no_error_is_not_reported(transport: MemoryTransport, client: Client) -> None:
+def test_expected_failures_are_not_reported(transport: MemoryTransport, client: Client) -> None:
     logging.getLogger("companies").warning("odd, and no more")
     assert client.get("/webhooks", headers={"host": "stranger.example"}).status_code == 400
     sentry_sdk.flush()

@@ -119,7 +119,7 @@ def test_expensive_checks_run_less_often() -> None:
     assert hosts.due_checks([rare], "a") == [rare]
 
 
-def test_says_for_how_long_nobody_has_run_them(client: Client) -> None:
+def test_time_since_the_last_check_is_a_metric(client: Client) -> None:
     assert "checks_age" not in client.get("/metrics").content.decode()
 
     report("a", clock=OK)

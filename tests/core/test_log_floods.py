@@ -84,7 +84,7 @@ def test_another_line_is_written_meanwhile(lines: Lines, now: list[float]) -> No
     assert lines.texts[-2:] == ["the disk is full", "refused"]
 
 
-def test_what_repeats_slowly_is_no_flood(lines: Lines, now: list[float]) -> None:
+def test_slow_repetition_is_no_flood(lines: Lines, now: list[float]) -> None:
     for _ in range(100):
         logging.getLogger("flooding").error("refused")
         now[0] += 15
@@ -103,7 +103,7 @@ def test_ongoing_flood_is_reported_each_hour(
     assert len(lines.texts) == MOST_LINES + 1 + 2
 
 
-def test_it_can_begin_again(floods: FloodFilter, lines: Lines, now: list[float]) -> None:
+def test_flood_can_start_again(floods: FloodFilter, lines: Lines, now: list[float]) -> None:
     for _ in range(2):
         for _ in range(100):
             logging.getLogger("flooding").error("refused")
@@ -114,9 +114,7 @@ def test_it_can_begin_again(floods: FloodFilter, lines: Lines, now: list[float])
 
 
 @pytest.mark.parametrize("name", log_floods.OTHERS)
-def test_what_has_its_own_bound_is_left_alone(
-    name: str, floods: FloodFilter, now: list[float]
-) -> None:
+def test_bounded_lines_are_not_filtered(name: str, floods: FloodFilter, now: list[float]) -> None:
     record = logging.LogRecord(name, logging.INFO, "", 1, "GET /webhooks 200", (), None)
 
     assert all(floods.filter(record) for _ in range(100))

@@ -134,7 +134,7 @@ def test_says_which_part_is_away(client: Client, db: None, monkeypatch: pytest.M
     assert answer.json()["checks"]["database"]["ok"]
 
 
-def test_logs_no_failure_for_who_asks_whether_it_is_ready(
+def test_failed_readiness_is_not_logged_as_an_error(
     client: Client, db: None, caplog: pytest.LogCaptureFixture
 ) -> None:
     Pulse.objects.all().delete()
@@ -171,7 +171,7 @@ def test_is_not_ready_when_deliveries_pile_up(
     assert check == {"ok": False, "detail": "due for 180 s: the workers cannot keep up"}
 
 
-def test_what_a_rest_kept_back_is_due_since_the_end_of_the_rest(
+def test_deliveries_after_a_rest_are_due_since_its_end(
     client: Client, company: Company, now: datetime
 ) -> None:
     webhook = build.webhook(company)

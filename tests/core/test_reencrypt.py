@@ -69,7 +69,7 @@ def test_a_dry_run_counts_and_changes_nothing(keys: list[str]) -> None:
     assert reencrypt("--dry-run")["by_key"] == [0, 7]
 
 
-def test_what_is_done_is_left_alone(keys: list[str]) -> None:
+def test_reencrypted_secrets_are_skipped(keys: list[str]) -> None:
     assert reencrypt()["rewritten"] == 7
     before = list(Webhook.objects.values_list("secret", "auth_token"))
 
@@ -79,7 +79,7 @@ def test_what_is_done_is_left_alone(keys: list[str]) -> None:
     assert after == before
 
 
-def test_it_goes_on_where_it_was_stopped(keys: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_run_resumes(keys: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reencryption, "BATCH", 1)
     lines: list[str] = []
 
@@ -112,7 +112,7 @@ def test_a_secret_that_changes_meanwhile_is_not_put_back(
     assert Webhook.objects.get(pk=webhooks[0].pk).auth_token == "changed"
 
 
-def test_what_no_key_opens_is_named_and_left(
+def test_undecryptable_secret_is_named_and_kept(
     keys: list[str], webhooks: list[Webhook], settings: Settings
 ) -> None:
     out = StringIO()
@@ -127,7 +127,7 @@ def test_what_no_key_opens_is_named_and_left(
     assert reencrypt()["rewritten"] == 7
 
 
-def test_it_shows_how_far_it_has_come_on_a_terminal(keys: list[str]) -> None:
+def test_progress_is_shown_on_a_terminal(keys: list[str]) -> None:
     quiet, watched = StringIO(), Terminal()
 
     call_command("reencrypt", "--dry-run", stdout=quiet)

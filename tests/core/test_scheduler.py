@@ -96,7 +96,7 @@ def test_goes_on_at_once_where_a_batch_was_full(db: None, ran: list[str], add: C
     assert waits == [0, 0, scheduler.LOOK_EVERY_SECONDS]
 
 
-def test_the_rest_of_a_batch_is_left_to_whoever_is_at_it(
+def test_rest_of_a_batch_is_left_to_the_running_scheduler(
     db: None, ran: list[str], add: Callable
 ) -> None:
     """Avoid a busy loop: the scheduler would look again and again, without a pause."""

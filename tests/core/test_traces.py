@@ -62,7 +62,7 @@ def test_spans_lie_in_each_other_and_in_the_caller_s_trace(
     assert traces.tracer.current_parent() is None
 
 
-def test_what_is_over_has_its_own_times(collected: Callable[[], list[Any]]) -> None:
+def test_recorded_span_has_its_own_times(collected: Callable[[], list[Any]]) -> None:
     began = datetime(2026, 1, 2, tzinfo=UTC)
 
     outcome = {"error": "timeout", "status": None}
@@ -197,7 +197,7 @@ def test_failures_of_ours_are_failed_spans(
     assert (span.status.code == span.status.STATUS_CODE_ERROR) is failed
 
 
-def test_a_task_joins_the_trace_of_who_rang(collected: Callable[[], list[Any]]) -> None:
+def test_task_joins_the_trace_of_its_sender(collected: Callable[[], list[Any]]) -> None:
     @celery.app.task(name="tests.traced")
     def traced() -> None:
         with traces.tracer.span("inside"):

@@ -71,7 +71,7 @@ def test_the_hundred_and_first_time_of_a_day_is_refused(api: APIClient, delivery
     assert [refused(answer) for answer in answers] == [False, True, True]
 
 
-def test_what_is_in_flight_counts_and_is_left_alone(api: APIClient, delivery: Delivery) -> None:
+def test_delivery_in_flight_counts_and_is_not_changed(api: APIClient, delivery: Delivery) -> None:
     (claimed,) = claim()
     spend(delivery, MOST_A_DAY - 1)
 

@@ -96,7 +96,7 @@ def test_the_last_one_is_a_warning(
 
 
 @pytest.mark.parametrize(("which", "count"), [("failed", 1), ("all", 2), ("none", 0)])
-def test_which_attempts_have_a_line_is_a_setting(
+def test_setting_chooses_the_logged_attempts(
     company: Company,
     receiver: Receiver,
     loopback: Policy,

@@ -61,7 +61,7 @@ def test_connecting_is_not_waited_for_either(beside: Beside) -> None:
     assert names.result()[1] != threading.get_ident()
 
 
-def test_what_fails_elsewhere_fails_here(beside: Beside) -> None:
+def test_error_in_the_thread_is_raised_in_the_loop(beside: Beside) -> None:
     def fail() -> None:
         raise OSError("no such host")
 
@@ -114,14 +114,14 @@ def test_a_pause_lasts_as_long_as_it_says(beside: Beside) -> None:
     assert time.monotonic() - began >= 0.2
 
 
-def test_what_waits_for_nothing_is_done_at_once(beside: Beside) -> None:
+def test_work_without_waiting_ends_at_once(beside: Beside) -> None:
     future = beside.begin(lambda: 3)
 
     assert future.done()
     assert beside.patience(time.monotonic()) == 0
 
 
-def test_whoever_is_not_the_work_waits_as_ever(beside: Beside) -> None:
+def test_other_connections_block_as_usual(beside: Beside) -> None:
     assert ask("SELECT 5") == 5
     assert beside.elsewhere(lambda: 4) == 4
     beside.pause(0)

@@ -55,7 +55,7 @@ def test_stocks_of_receivers_that_have_fallen_silent_hold_up_nobody() -> None:
     assert book.claims(0.0, 100) == {9: 2}
 
 
-def test_a_quick_webhook_is_claimed_for_at_once_beside_thousands_that_nobody_knows() -> None:
+def test_quick_webhook_is_claimed_for_at_once_among_thousands_of_unknown_ones() -> None:
     rooms, book = beside_a_crowd()
     assert rooms.slow_in_flight >= SLOW_SLOTS - FIRST_SLOTS
 
@@ -64,7 +64,7 @@ def test_a_quick_webhook_is_claimed_for_at_once_beside_thousands_that_nobody_kno
     assert book.claims(0.0, 100) == {5000: 2}
 
 
-def test_a_company_with_nothing_in_flight_finds_a_place_beside_them() -> None:
+def test_idle_company_finds_a_slot_among_unknown_webhooks() -> None:
     """Find it a place although its webhook was quiet, and is no longer known to be quick."""
     rooms, book = beside_a_crowd()
     before = rooms.slow_in_flight

@@ -164,7 +164,7 @@ def test_a_resumed_webhook_that_still_kills_is_paused_at_its_next_set_aside(
     assert Delivery.objects.filter(state=State.GIVEN_UP).count() == 3
 
 
-def test_what_is_set_aside_leads_to_its_page_and_is_said_by_doctor(
+def test_delivery_set_aside_has_a_page_and_a_line_of_doctor(
     company: Company, receiver: Receiver, loopback: Policy, admin_client: Client
 ) -> None:
     build.webhook(company, url=receiver.url)
@@ -227,7 +227,7 @@ def test_suspects_of_receivers_that_do_well_are_tried_first(company: Company) ->
     assert tried == [{well.pk}, set(), {well.pk}]
 
 
-def test_what_has_crashed_three_times_is_claimed_alone(company: Company) -> None:
+def test_delivery_that_crashed_three_times_is_claimed_alone(company: Company) -> None:
     build.webhook(company)
     publishing.publish([build.news(company, number) for number in range(5)])
     for crashes in range(claiming.ALONE_CRASHES):

@@ -357,7 +357,7 @@ def test_a_loop_that_was_away_sends_nothing_that_others_may_have_taken_over(
     assert hung == [1]
 
 
-def test_what_was_taken_over_while_it_was_on_its_way_is_not_sent(
+def test_delivery_taken_over_before_its_first_byte_is_not_sent(
     company: Company, receiver: Receiver, loopback: Policy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Hang the loop between starting a request and its first byte."""

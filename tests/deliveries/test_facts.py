@@ -123,7 +123,7 @@ def test_every_attempt_tells_the_same(
     assert len({fact_of(received) for received in receiver.log}) == 1
 
 
-def test_what_an_earlier_version_stored_has_its_number(
+def test_event_of_an_earlier_version_keeps_its_number(
     company: Company, receiver: Receiver, loopback: Policy
 ) -> None:
     """Take rows without facts: an earlier version writes them while both run."""

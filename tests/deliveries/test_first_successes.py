@@ -32,7 +32,7 @@ def attempt() -> None:
     recording.record_attempts([result(claim_one(), status=202, answer=b"thanks")])
 
 
-def test_it_has_no_row_of_its_own_and_is_told_as_any_other(
+def test_first_success_has_no_row_and_is_shown_like_others(
     api: APIClient, delivery: Delivery
 ) -> None:
     claimed = claim_one()
@@ -96,7 +96,7 @@ def test_health_counts_each_once(api: APIClient, delivery: Delivery, company: Co
     assert (health["attempts"], health["success_rate"]) == (2, 0.5)
 
 
-def test_it_takes_a_number_as_each_attempt_does(delivery: Delivery) -> None:
+def test_first_success_takes_an_attempt_number(delivery: Delivery) -> None:
     before = attempts_written()
     attempt()
 

@@ -33,7 +33,7 @@ def test_a_burst_of_timeouts_is_one_rest(world: World) -> None:
     assert health.resting_until <= timezone.now() + timedelta(seconds=1)
 
 
-def test_failures_beside_a_success_are_no_failing(world: World) -> None:
+def test_failures_next_to_a_success_do_not_count_as_failing(world: World) -> None:
     world.publish(*range(6))
     mixed, bad, *_ = world.webhooks
     results = [
@@ -47,7 +47,7 @@ def test_failures_beside_a_success_are_no_failing(world: World) -> None:
     assert mixed.pk != bad.pk
 
 
-def test_one_that_answers_does_not_rest(world: World) -> None:
+def test_webhook_that_answers_does_not_rest(world: World) -> None:
     mine, bad, *_ = world.webhooks
     Health.objects.create(webhook=mine, failures=30)
     world.publish(*range(6))

@@ -94,7 +94,7 @@ def test_the_days_of_an_inactive_company_do_not_count_as_failing(company: Compan
     assert Webhook.objects.get(pk=webhook.pk).active
 
 
-def test_nobody_looks_for_what_is_not_to_be_sent(company: Company) -> None:
+def test_inactive_company_has_no_wakeups(company: Company) -> None:
     build.webhook(company)
     publishing.publish([build.news(company)])
     Delivery.objects.update(due_at=timezone.now() - timedelta(minutes=5))

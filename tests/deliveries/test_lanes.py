@@ -61,7 +61,7 @@ def test_a_webhook_belongs_to_one_loop_at_a_time(company: Company, webhook: Webh
     ]
 
 
-def test_one_that_is_released_unfinished_wakes_up_again(company: Company, webhook: Webhook) -> None:
+def test_webhook_released_unfinished_wakes_up_again(company: Company, webhook: Webhook) -> None:
     first, second = leases.join(2), leases.join(2)
     publishing.publish([build.news(company)])
     woken(first)
@@ -71,7 +71,7 @@ def test_one_that_is_released_unfinished_wakes_up_again(company: Company, webhoo
     assert woken(second) == {webhook.pk}
 
 
-def test_one_that_is_released_sleeps_until_something_is_due(
+def test_released_webhook_sleeps_until_a_delivery_is_due(
     company: Company, webhook: Webhook
 ) -> None:
     publishing.publish([build.news(company)])
@@ -200,7 +200,7 @@ def test_the_next_of_a_shipment_wakes_its_webhook(company: Company, webhook: Web
     assert len(claim()) == 1
 
 
-def test_what_waits_behind_another_wakes_up_with_it(company: Company, webhook: Webhook) -> None:
+def test_parked_delivery_wakes_up_with_the_older_one(company: Company, webhook: Webhook) -> None:
     publishing.publish([build.news(company, 1), build.news(company, 1)])
     woken()
     head = Delivery.objects.order_by("event_id")[0]
@@ -388,7 +388,7 @@ def test_a_loop_that_stands_by_takes_what_is_left_alone(company: Company, webhoo
     assert [each.taken for each in lanes.take(second, 10, leave=60.0).woken] == [False]
 
 
-def test_who_wakes_up_says_where_it_is_sent_to(company: Company, webhook: Webhook) -> None:
+def test_woken_webhooks_come_with_their_addresses(company: Company, webhook: Webhook) -> None:
     """Return the addresses as before each claim, so that no claim uses outdated ones."""
     Webhook.objects.filter(pk=webhook.pk).update(
         max_in_flight=3, standard_headers=True, auth_token=encryption.encrypt("a token")
@@ -426,7 +426,7 @@ def test_loop_of_an_earlier_version_is_given_nothing(company: Company) -> None:
 
 
 @pytest.mark.parametrize("end", ["leaves", "is lost"])
-def test_what_was_given_to_a_loop_that_ends_is_anybody_s(company: Company, end: str) -> None:
+def test_webhooks_given_to_an_ended_loop_are_free(company: Company, end: str) -> None:
     first, second = leases.join(2), leases.join(2)
     ids = many_webhooks(company, 24)
     woken(first)
@@ -503,7 +503,7 @@ def test_looks_for_them_a_part_at_a_time(company: Company) -> None:
     assert lanes.find_missed(before, 2) == (NEWEST, 1)
 
 
-def test_what_was_just_delivered_is_not_looked_at_to_find_them(company: Company) -> None:
+def test_search_skips_recently_delivered_rows(company: Company) -> None:
     """Skip its rows: their dead index entries cost 240 ms next to a backlog."""
     build.webhook(company)
     loop = leases.join(1)
@@ -539,9 +539,7 @@ def test_wakeups_are_read_through_their_index(company: Company, webhook: Webhook
 
 
 @pytest.mark.parametrize("statement", ["take", "find_missed", "oldest_due", "addresses"])
-def test_a_webhook_is_looked_up_by_its_id_also_where_there_were_none(
-    webhook: Webhook, statement: str
-) -> None:
+def test_webhook_is_looked_up_by_id_also_on_empty_tables(webhook: Webhook, statement: str) -> None:
     """Force the index: to a planner that knows of no rows any index looks as good."""
     values: dict[str, Any] = {
         "take": (lanes.TAKE, {"loop": loop_id(), "most": 10, "leave": 0.0, **lanes.SIZES}),

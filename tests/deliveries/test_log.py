@@ -260,7 +260,7 @@ def test_the_command_refuses_the_same_times(db: None, time: str, why: str) -> No
         call_command("redeliver", f"--since={time}")
 
 
-def test_says_how_a_webhook_does(api: APIClient, company: Company) -> None:
+def test_health_of_a_webhook_is_shown(api: APIClient, company: Company) -> None:
     webhook = build.webhook(company)
     publishing.publish([build.news(company, n) for n in range(5)])
     finish(3)

@@ -170,9 +170,7 @@ def test_a_receiver_that_is_down_is_counted_also_between_its_attempts(
     assert of(figures(client), "webhooks_failing") == 0
 
 
-def test_of_failing_webhooks_those_count_that_have_something_waiting(
-    client: Client, company: Company
-) -> None:
+def test_failing_webhooks_count_if_deliveries_wait(client: Client, company: Company) -> None:
     for failures in (2, 3, 9):
         Health.objects.create(webhook=build.webhook(company), failures=failures)
     assert of(figures(client), "webhooks_failing") == 0

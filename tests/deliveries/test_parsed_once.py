@@ -38,7 +38,7 @@ def test_every_statement_is_short_enough() -> None:
     ] == []
 
 
-def test_what_runs_for_each_event_is_parsed_once(
+def test_statements_of_each_event_are_parsed_once(
     company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     build.webhook(company)

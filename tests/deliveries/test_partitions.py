@@ -147,7 +147,7 @@ def test_several_weeks_and_some_far_away(fallen: Company, monkeypatch: pytest.Mo
     assert second in Event.objects.values_list("pk", flat=True)
 
 
-def test_one_table_s_trouble_is_its_own(db: None) -> None:
+def test_failure_of_one_table_harms_no_other(db: None) -> None:
     drop_all_weeks()
     occupied = f"deliveries_event_{monday(timezone.now().date()):%Y%m%d}"
     ask(f"CREATE TABLE {occupied} (a text)")
@@ -162,7 +162,7 @@ def test_one_table_s_trouble_is_its_own(db: None) -> None:
     assert partitions.partition_troubles() == []
 
 
-def test_says_what_is_wrong(fallen: Company) -> None:
+def test_missing_partitions_are_reported(fallen: Company) -> None:
     assert partitions.partition_troubles() == [
         trouble
         for name in NAMES

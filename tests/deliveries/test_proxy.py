@@ -143,7 +143,7 @@ def test_a_bad_value_is_refused_unsaid(text: str) -> None:
     assert text not in str(bad.value)
 
 
-def test_what_the_proxy_refuses_costs_no_rung_and_no_health(
+def test_refusal_of_the_proxy_costs_no_attempt_and_no_health(
     company: Company, receiver: Receiver, loopback: Policy
 ) -> None:
     build.webhook(company, url=receiver.url)

@@ -114,7 +114,7 @@ def test_a_second_has_to_pass_between_two_steps(company: Company) -> None:
     assert replay.next_at - replay.moved_at == timedelta(seconds=1)
 
 
-def test_what_was_sent_again_arrives_in_order(
+def test_replayed_deliveries_arrive_in_order(
     company: Company, receiver: Receiver, loopback: Policy
 ) -> None:
     build.webhook(company, url=receiver.url)
@@ -134,7 +134,7 @@ def test_what_was_sent_again_arrives_in_order(
     assert Delivery.objects.open().count() == 6
 
 
-def test_what_is_delivered_meanwhile_is_not_sent_a_third_time(
+def test_delivery_that_succeeds_meanwhile_is_not_replayed(
     company: Company, receiver: Receiver, loopback: Policy
 ) -> None:
     build.webhook(company, url=receiver.url)

@@ -230,7 +230,7 @@ def test_asks_less_and_less_often_for_a_name_that_fails(
     assert resolver.resolve(HOST, "waiter", FAR) is None, "the pauses begin anew"
 
 
-def test_asks_once_for_all_who_wait(server: NameServer, resolver: Resolver[str]) -> None:
+def test_one_query_serves_all_waiters(server: NameServer, resolver: Resolver[str]) -> None:
     server.answers[HOST] = "TIMEOUT"
     for waiter in "abc":
         assert resolver.resolve(HOST, waiter, FAR) is None
@@ -248,7 +248,7 @@ def test_says_when_it_must_be_called(server: NameServer, resolver: Resolver[str]
     assert resolver.next_deadline == 0.1
 
 
-def test_tells_who_waited_too_long_and_keeps_the_late_answer(
+def test_waiter_times_out_and_late_answer_is_cached(
     server: NameServer, resolver: Resolver[str], clock: Clock
 ) -> None:
     server.answers[HOST] = "TIMEOUT"

@@ -165,7 +165,7 @@ def test_a_full_window_does_not_stop_the_others() -> None:
     assert of_each(start_all(rooms)) == {2: 3}
 
 
-def test_what_waits_goes_on_when_a_request_ends() -> None:
+def test_next_delivery_starts_when_a_request_ends() -> None:
     rooms, one = Rooms(), lane(1)
     fill(rooms, one, 3)
     first, _ = start_all(rooms)

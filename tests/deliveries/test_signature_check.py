@@ -33,7 +33,7 @@ def webhook(company: Company) -> Webhook:
         (timedelta(days=2), None),
     ],
 )
-def test_is_made_with_the_secret_of_then(
+def test_signature_uses_the_secret_of_that_time(
     webhook: Webhook, rotated: timedelta | None, secret: str | None
 ) -> None:
     now = timezone.now()
@@ -50,7 +50,7 @@ def test_is_made_with_the_secret_of_then(
         assert signature == sign(secret, int(timestamp), "tracking.simple", BODY)
 
 
-def test_what_was_never_written_was_never_signed(webhook: Webhook, company: Company) -> None:
+def test_attempt_without_a_request_has_no_signature(webhook: Webhook, company: Company) -> None:
     now = timezone.now()
     unsigned = build.webhook(company, type_id=1)
 

@@ -161,7 +161,9 @@ def test_samples_carry_what_trips_receivers(company: Company, type_id: int) -> N
     assert (str(2**53 + 1) in body) != of_old, f"{event_type.name}: LARGE_ID as an id in its sample"
 
 
-def test_it_is_no_delivery(api: APIClient, company: Company, receiver: Receiver) -> None:
+def test_signed_test_creates_no_delivery(
+    api: APIClient, company: Company, receiver: Receiver
+) -> None:
     webhook = build.webhook(company, url=receiver.url)
 
     send_test(api, webhook)
@@ -211,7 +213,7 @@ def test_unsigned_types_get_one_request_without_webhook_headers(
         (500, advice.FAILED),
     ],
 )
-def test_what_is_refused_is_not_tried_with_a_wrong_signature(
+def test_refused_request_is_not_repeated_with_a_wrong_signature(
     api: APIClient, company: Company, receiver: Receiver, status: int, expected: str
 ) -> None:
     receiver.answer = lambda received: Answer(status)
@@ -231,7 +233,7 @@ def test_what_is_refused_is_not_tried_with_a_wrong_signature(
         (hostile.silent, Failure.TIMEOUT),
     ],
 )
-def test_where_there_is_no_answer_it_says_what_to_look_at(
+def test_missing_answer_comes_with_advice(
     api: APIClient, company: Company, settings: Settings, behave: Callable, failure: Failure
 ) -> None:
     settings.DELIVERY_TIMEOUT_SECONDS = 0.3

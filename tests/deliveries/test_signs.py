@@ -47,7 +47,7 @@ def test_another_is_needed_where_none_could_do_more(running: list[Sign]) -> None
 
 
 @pytest.mark.parametrize("running", [[FREE], [PRESSED, FREE], [SILENT, FREE]])
-def test_none_is_needed_where_one_has_time(running: list[Sign]) -> None:
+def test_no_loop_is_needed_while_one_has_time(running: list[Sign]) -> None:
     assert not another_is_needed(running, NOW)
 
 
@@ -72,13 +72,13 @@ def test_the_idlest_ends() -> None:
     [None, SILENT, PRESSED, sign(pressed_until=NOW - SPARE_SECONDS + 0.01, busy_at=NOW)],
     ids=["alone", "silent", "pressed", "pressed lately"],
 )
-def test_none_ends_while_it_may_be_needed(other: Sign | None) -> None:
+def test_no_loop_ends_while_it_may_be_needed(other: Sign | None) -> None:
     running = [sign(), *([other] if other else [])]
 
     assert find_spare(running, NOW) is None
 
 
-def test_none_ends_that_had_something_to_do_lately() -> None:
+def test_recently_busy_loop_does_not_end() -> None:
     lately = sign(busy_at=NOW - SPARE_SECONDS + 0.01)
 
     assert find_spare([lately, lately], NOW) is None

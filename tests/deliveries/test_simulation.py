@@ -90,7 +90,7 @@ def test_runs_from_seeds_keep_every_promise(world: World, first: int) -> None:
 
 
 @pytest.mark.parametrize("plan", FORMER_FAILURES.values(), ids=FORMER_FAILURES)
-def test_what_broke_a_promise_once_keeps_it(world: World, plan: Plan) -> None:
+def test_former_failures_keep_every_promise(world: World, plan: Plan) -> None:
     assert play(plan, world)[1] == []
 
 

@@ -65,7 +65,7 @@ def test_webhook_without_the_option_gets_none(
     assert standard(receiver.log[0].headers) == {}
 
 
-def test_they_are_switched_on_and_off(api: APIClient, company: Company) -> None:
+def test_standard_headers_are_switched_on_and_off(api: APIClient, company: Company) -> None:
     webhook = build.webhook(company)
     address = f"/webhooks/{webhook.pk}"
     assert api.get(address).json()["data"]["standard_headers"] == 0

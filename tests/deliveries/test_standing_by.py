@@ -48,7 +48,7 @@ def test_a_loop_is_pressed_for_a_while(busy: tuple[int, int, int]) -> None:
 
 
 @pytest.mark.parametrize("busy", BUSY.values(), ids=BUSY)
-def test_it_hands_back_once_it_has_had_little_to_do(busy: tuple[int, int, int]) -> None:
+def test_loop_hands_back_webhooks_once_it_is_idle(busy: tuple[int, int, int]) -> None:
     stand = Stand(0.0)
     claimed, waiting, in_flight = (each // LITTLE_PART for each in busy)
     note(stand, claimed, waiting, in_flight, 2.0)

@@ -354,7 +354,7 @@ def test_nothing_is_skipped_that_commits_in_the_other_order(
     assert bodies + rest == ["1", "2", "3"]
 
 
-def test_only_those_who_publish_are_waited_for(
+def test_reader_waits_for_publishers_only(
     rows_to_keep: None, api: APIClient, company: Company, birch: Company
 ) -> None:
     webhook = fetched(company)
@@ -371,7 +371,7 @@ def test_only_those_who_publish_are_waited_for(
         assert read_on(api, webhook, cursor)[0] == ["3"]
 
 
-def test_who_publishes_often_in_a_transaction_holds_one_lock(
+def test_repeated_publishing_in_a_transaction_holds_one_lock(
     rows_to_keep: None, company: Company
 ) -> None:
     fetched(company)

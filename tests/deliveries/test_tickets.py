@@ -59,7 +59,7 @@ def test_events_of_a_ticket_wait_for_each_other_and_for_no_other(
     assert len(set(sequences)) == 3
 
 
-def test_is_signed_as_what_it_is(
+def test_ticket_events_are_signed_with_their_type(
     company: Company, webhook: Webhook, receiver: Receiver, loopback: Policy
 ) -> None:
     publish(company, 41)
@@ -95,7 +95,7 @@ def test_the_log_names_the_ticket_and_its_shipment(
 
 
 @pytest.mark.parametrize("way", ["recover", "redeliver"])
-def test_what_was_given_up_is_sent_again_in_order(
+def test_given_up_events_are_sent_again_in_order(
     api: APIClient,
     company: Company,
     webhook: Webhook,

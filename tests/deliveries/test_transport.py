@@ -98,7 +98,7 @@ def test_waits_as_long_as_told_where_nothing_happens() -> None:
         assert time.monotonic() - started >= 0.09
 
 
-def test_what_fails_at_once_holds_up_nobody() -> None:
+def test_immediate_failure_delays_no_other_request() -> None:
     with receiver(good) as running, closing(Transport(LOOPBACK)) as transport:
         transport.start(Request(running.url, b"{}", HEADERS, "good"))
         keys: set[object] = set()

@@ -70,7 +70,7 @@ def test_loop_takes_over_nothing_after_a_stall(db: None, clock: Callable[[float]
     assert str(Loop.objects.get(lost=True).pk) == other
 
 
-def test_one_that_is_given_up_begins_anew(db: None, clock: Callable[[float], None]) -> None:
+def test_loop_that_was_given_up_starts_again(db: None, clock: Callable[[float], None]) -> None:
     database = Database(lambda: False)
     database.take(Turn())
     first = database.loop_id
@@ -96,7 +96,7 @@ def test_tells_the_time_of_the_database_whatever_the_host_s_clock_says(
 
 
 @pytest.mark.parametrize("unheard", [(claiming, "claim"), (lanes, "take")])
-def test_what_came_through_unheard_is_done_again(
+def test_turn_committed_without_an_answer_is_repeated(
     world: World, monkeypatch: pytest.MonkeyPatch, unheard: tuple[object, str]
 ) -> None:
     """Repeat it: the server has committed, but the connection ended before its answer."""
@@ -178,7 +178,7 @@ def test_idle_webhook_is_claimed_for_in_the_turn_that_wakes_it() -> None:
 
 
 @pytest.mark.parametrize("unfinished", [0, BRIEF_CLAIM])
-def test_where_nobody_waits_all_that_wake_up_are_claimed_for(unfinished: int) -> None:
+def test_idle_loop_claims_for_all_woken_webhooks(unfinished: int) -> None:
     """Save a turn for each event that comes alone."""
     rooms = Rooms()
     book = LaneBook(rooms)
@@ -194,7 +194,7 @@ def test_where_nobody_waits_all_that_wake_up_are_claimed_for(unfinished: int) ->
     assert claims.keys() == ({3} if unfinished else {1, 2, 3})
 
 
-def test_beside_a_claim_that_is_being_made_only_the_firsts_are_claimed_for() -> None:
+def test_only_first_webhooks_are_claimed_for_during_a_claim() -> None:
     rooms = Rooms()
     book = LaneBook(rooms)
     rooms.to_claim.add(lane(9))
@@ -258,7 +258,7 @@ def test_claims_are_brief_while_somebody_quick_is_about(busy: bool) -> None:
 
 
 @pytest.mark.parametrize("calm", [True, False])
-def test_of_a_crowd_that_wakes_up_a_few_are_claimed_for_at_once(calm: bool) -> None:
+def test_few_of_many_woken_webhooks_are_claimed_for_at_once(calm: bool) -> None:
     book = LaneBook(Rooms())
 
     claims = book.hear([Woken(each, each, True) for each in range(100)], 0.0, 16, calm)
@@ -267,7 +267,7 @@ def test_of_a_crowd_that_wakes_up_a_few_are_claimed_for_at_once(calm: bool) -> N
     assert len(book.claims(0.0, 100)) == 100 - len(claims)
 
 
-def test_what_wakes_up_is_claimed_though_much_is_not_recorded(
+def test_woken_webhooks_are_claimed_for_despite_unrecorded_results(
     world: World, loopback: Policy
 ) -> None:
     """Claim one of each company, however much of others is still to be recorded."""
@@ -284,7 +284,7 @@ def test_what_wakes_up_is_claimed_though_much_is_not_recorded(
     assert len({each.company_id for each in waiting}) == 2
 
 
-def test_what_wakes_up_is_sent_while_the_turn_goes_on(
+def test_woken_deliveries_are_sent_during_the_turn(
     world: World, loopback: Policy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Send it meanwhile: recording what others were sent takes time."""
@@ -307,9 +307,7 @@ def test_what_wakes_up_is_sent_while_the_turn_goes_on(
     assert holding == [4]
 
 
-def test_what_was_not_claimed_at_once_is_claimed_before_all_else(
-    world: World, loopback: Policy
-) -> None:
+def test_postponed_claims_come_first(world: World, loopback: Policy) -> None:
     world.publish(1)
     with closing(Transport(loopback)) as transport:
         sender = engine(transport)

@@ -41,7 +41,7 @@ def states(world: World) -> list[set[int]]:
     return [set(world.deliveries(each).values_list("state", flat=True)) for each in world.webhooks]
 
 
-def test_each_gets_all_of_its_own(world: World, loopback: Policy) -> None:
+def test_each_webhook_gets_all_of_its_events(world: World, loopback: Policy) -> None:
     world.publish(*range(5), steps=range(3))
 
     assert deliver(loopback) == 4 * 5 * 3
@@ -60,7 +60,7 @@ def test_nothing_is_dropped_of_thousands(world: World) -> None:
 
 
 @pytest.mark.parametrize("status", [410, 429, 500, 503])
-def test_one_that_refuses_harms_no_other(world: World, loopback: Policy, status: int) -> None:
+def test_refusing_receiver_harms_no_other(world: World, loopback: Policy, status: int) -> None:
     bad = world.webhooks[1]
     answering(world, bad, Answer(status, headers=(("Retry-After", "60"),)))
     world.publish(*range(8))
@@ -75,7 +75,7 @@ def test_one_that_refuses_harms_no_other(world: World, loopback: Policy, status:
 
 
 @pytest.mark.parametrize("status", [429, 503])
-def test_one_that_asks_for_rest_gets_it(
+def test_busy_receiver_gets_its_rest(
     world: World, loopback: Policy, status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rest at once, not only when the answer has been recorded."""
@@ -94,7 +94,7 @@ def test_one_that_asks_for_rest_gets_it(
     assert min(each.due_at for each in retried) > timezone.now() + timedelta(seconds=240)
 
 
-def test_one_that_is_gone_gets_no_more(world: World, loopback: Policy) -> None:
+def test_receiver_that_answers_gone_gets_no_more(world: World, loopback: Policy) -> None:
     removed = world.webhooks[0]
     answering(world, removed, REMOVED)
     world.publish(*range(20))
@@ -122,7 +122,7 @@ def test_recovers_one_webhook_and_no_other(world: World, loopback: Policy) -> No
     assert states(world) == [{State.DELIVERED}] + 3 * [{State.GIVEN_UP}]
 
 
-def test_what_is_in_flight_is_not_sent_again(world: World) -> None:
+def test_delivery_in_flight_is_not_sent_again(world: World) -> None:
     world.publish(1)
     before = {each.id: each.claim for each in claim()}
     waiting = world.deliveries(world.webhooks[0]).get()
@@ -181,7 +181,7 @@ def test_a_paused_company_goes_on_in_order_once_resumed(world: World, loopback: 
     assert worlds.steps(world.log(paused)) == {n: [0, 1] for n in range(4)}
 
 
-def test_what_is_claimed_at_a_stop_is_anybodys_at_once(world: World, loopback: Policy) -> None:
+def test_claims_of_a_stopped_loop_are_released_at_once(world: World, loopback: Policy) -> None:
     """Stop the loop as soon as it has claimed ahead, which it does once answers come."""
     world.publish(*range(100))
     holding = 0
@@ -223,7 +223,7 @@ def stop_beside_who_hangs(world: World, loopback: Policy, look: Callable[[], obj
         assert first.run() == 4
 
 
-def test_a_loop_that_stops_lets_go_of_who_does_not_hang(world: World, loopback: Policy) -> None:
+def test_stopping_loop_releases_webhooks_that_do_not_hang(world: World, loopback: Policy) -> None:
     """Release them; otherwise all webhooks wait for the slowest receiver during a deploy."""
     lanes_by_time: list[set[int]] = []
 
@@ -257,7 +257,7 @@ def test_a_loop_that_stops_keeps_its_lease_and_holds_no_place(
     assert lost <= set(places)
 
 
-def test_what_a_lost_loop_held_goes_to_another(world: World) -> None:
+def test_claims_of_a_lost_loop_go_to_another(world: World) -> None:
     world.publish(1, 2)
     late = claim()
     Loop.objects.update(lost=True)

@@ -38,7 +38,9 @@ def test_it_stays_in_the_list_without_its_token_s_last_characters(
 @pytest.mark.parametrize(
     "change", [{"active": 0}, {"auth_token": "new-token"}, {"auth_token": None}]
 )
-def test_it_can_be_changed(api: APIClient, lost: Webhook, change: dict[str, object]) -> None:
+def test_unreadable_webhook_can_be_changed(
+    api: APIClient, lost: Webhook, change: dict[str, object]
+) -> None:
     answer = api.put(f"/webhooks/{lost.pk}", change)
 
     assert (answer.status_code, answer.json()) == (200, {"data": True})
@@ -46,7 +48,7 @@ def test_it_can_be_changed(api: APIClient, lost: Webhook, change: dict[str, obje
         assert Webhook.objects.get(pk=lost.pk).auth_token == change["auth_token"]
 
 
-def test_it_can_be_deleted(api: APIClient, lost: Webhook) -> None:
+def test_unreadable_webhook_can_be_deleted(api: APIClient, lost: Webhook) -> None:
     assert api.delete(f"/webhooks/{lost.pk}").json() == {"data": True}
     assert api.get("/webhooks").json()["data"] == []
 

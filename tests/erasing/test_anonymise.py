@@ -57,7 +57,7 @@ def run(*arguments: str) -> str:
     return out.getvalue()
 
 
-def test_its_words_are_nowhere_and_those_of_others_are(tickets: tuple[Ticket, Ticket]) -> None:
+def test_words_of_the_ticket_are_gone_and_others_remain(tickets: tuple[Ticket, Ticket]) -> None:
     one = tickets[0]
     before = places_of(OTHER)
 
@@ -71,7 +71,7 @@ def test_its_words_are_nowhere_and_those_of_others_are(tickets: tuple[Ticket, Ti
     assert HistoryEntry.objects.filter(ticket=one).exists()
 
 
-def test_what_waits_to_be_sent_of_it_is_cancelled(tickets: tuple[Ticket, Ticket]) -> None:
+def test_waiting_deliveries_of_the_ticket_are_cancelled(tickets: tuple[Ticket, Ticket]) -> None:
     one, other = tickets
 
     run("--ticket", str(one.pk), "--confirm", "1")
@@ -88,7 +88,9 @@ def test_what_waits_to_be_sent_of_it_is_cancelled(tickets: tuple[Ticket, Ticket]
     }
 
 
-def test_those_of_a_company_that_are_old(tickets: tuple[Ticket, Ticket], company: Company) -> None:
+def test_old_tickets_of_a_company_are_anonymised(
+    tickets: tuple[Ticket, Ticket], company: Company
+) -> None:
     one, other = tickets
     arguments = ("--company", str(one.company_id), "--older-than")
 
@@ -116,7 +118,7 @@ def test_those_of_a_company_that_are_old(tickets: tuple[Ticket, Ticket], company
         (("--ticket", "999999", "--confirm", "1"), "There is no ticket 999999"),
     ],
 )
-def test_is_not_done_by_mistake(
+def test_anonymising_needs_a_confirmation(
     tickets: tuple[Ticket, Ticket], arguments: tuple[str, ...], why: str
 ) -> None:
     with pytest.raises(CommandError, match=why):
@@ -161,7 +163,7 @@ def words_left() -> list[str]:
 BY_NUMBER = ("--tracking-number", ONE.upper(), "--confirm", "2")
 
 
-def test_all_that_is_known_of_a_parcel_goes(parcels: tuple[Ticket, Ticket]) -> None:
+def test_everything_about_a_parcel_is_anonymised(parcels: tuple[Ticket, Ticket]) -> None:
     one, other = parcels
     before = places_of(OTHER)
     assert run(*BY_NUMBER, "--dry-run") == "would anonymise 1 ticket and 1 shipment\n"
@@ -193,7 +195,7 @@ def test_parcel_of_another_company_with_the_same_number_stays(
     assert places_of(OTHER) == before
 
 
-def test_what_is_told_of_a_parcel_meanwhile_goes_too(
+def test_events_published_meanwhile_are_anonymised(
     parcels: tuple[Ticket, Ticket], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(anonymising, "walk_events", lambda company_id, after: iter(()))
@@ -230,7 +232,7 @@ def test_an_interrupted_one_is_found_by_its_number_again(
     assert words_left() == []
 
 
-def test_one_company_s_alone(parcels: tuple[Ticket, Ticket]) -> None:
+def test_only_the_given_company_is_anonymised(parcels: tuple[Ticket, Ticket]) -> None:
     Shipment.objects.update(tracking_number=ONE.upper())
 
     run(*BY_NUMBER, "--company", str(parcels[0].company_id))

@@ -183,7 +183,7 @@ def test_the_desk_shows_what_is_left(companies: tuple[Company, Company], operato
     assert (one.name, one.active) == (f"erased company {one.pk}", False)
 
 
-def test_of_two_who_erase_a_company_at_once_one_is_told(company: Company) -> None:
+def test_second_erasure_at_once_is_refused(company: Company) -> None:
     part, other = erasing.all_parts()[:2]
     one, another = (erasing.begin_erasure(company.pk) for _ in range(2))
     erasing.move_on(one, part, None, {})
@@ -304,7 +304,7 @@ def test_nothing_goes_without_its_name(company: Company, name: str | None) -> No
     assert not Erasure.objects.exists()
 
 
-def test_the_audit_says_what_went_and_not_whose(companies: tuple[Company, Company]) -> None:
+def test_audit_log_has_counts_and_no_names(companies: tuple[Company, Company]) -> None:
     one, _ = companies
     erase(one)
 

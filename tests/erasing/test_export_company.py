@@ -147,7 +147,7 @@ def test_a_file_whose_content_is_gone_has_its_line(
     assert not any(name.startswith("files/") for name in archive)
 
 
-def test_is_the_owner_s_alone_and_overwrites_nothing(
+def test_archive_is_private_and_overwrites_nothing(
     companies: tuple[Company, Company], tmp_path: Path
 ) -> None:
     export(companies[0], tmp_path)
@@ -157,7 +157,7 @@ def test_is_the_owner_s_alone_and_overwrites_nothing(
         export(companies[0], tmp_path)
 
 
-def test_what_fails_leaves_no_file(
+def test_failed_export_leaves_no_file(
     companies: tuple[Company, Company], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> bytes:
@@ -172,7 +172,7 @@ def test_what_fails_leaves_no_file(
     assert list(folder.iterdir()) == []
 
 
-def test_the_audit_says_who_took_it(companies: tuple[Company, Company], tmp_path: Path) -> None:
+def test_export_is_audited(companies: tuple[Company, Company], tmp_path: Path) -> None:
     export(companies[0], tmp_path)
 
     entry = AuditEntry.objects.get(act="export_company")

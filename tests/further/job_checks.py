@@ -53,7 +53,7 @@ def test_the_scheduler_runs_it_when_it_is_due_and_what_is_done_stays_done(
     assert marked() == 4
 
 
-def test_whoever_has_work_for_it_rings(company: Company) -> None:
+def test_new_work_rings_for_the_job(company: Company) -> None:
     build.ticket(company)
 
     run_job(JOB)

@@ -117,7 +117,7 @@ def test_the_clock_stops_with_the_move_and_goes_on_after_it(agent: Agent, compan
 
 
 @pytest.mark.parametrize("status", [PAUSED, WAITING])
-def test_it_is_no_load(company: Company, agent: Agent, status: int) -> None:
+def test_paused_ticket_is_no_load(company: Company, agent: Agent, status: int) -> None:
     build.ticket(company, agent=agent, status=status)
 
     assert Agent.objects.with_loads().get().load == 0

@@ -210,7 +210,7 @@ def test_a_further_type_reaches_every_shipment_unless_it_needs_an_order(
     assert published == [(5, 6), (6, 6), (6, 7)]
 
 
-def test_counts_facts_whoever_listens(company: Company, feed: Feed) -> None:
+def test_events_are_counted_without_listeners(company: Company, feed: Feed) -> None:
     fed = feed(shipment(5, company.pk, order=ORDER), tracking(5, "Shipped"), surcharge(1, 5))
 
     assert fed.counts == counts(read=3, changed=3, events=2)

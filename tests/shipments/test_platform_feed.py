@@ -272,7 +272,7 @@ def test_the_same_key_gets_exactly_the_first_answer(company: Company, post: Post
 
 
 @pytest.mark.parametrize("key", ["", "é", "a" * 256, "a\tb"])
-def test_refuses_a_key_that_is_none(company: Company, post: Post, key: str) -> None:
+def test_refuses_an_invalid_key(company: Company, post: Post, key: str) -> None:
     assert post(text(shipment(5, company.pk)), Idempotency_Key=key).status_code == 422
     assert not Shipment.objects.exists()
     assert not KeptBundle.objects.exists()
@@ -316,7 +316,7 @@ def test_after_a_crash_in_the_middle_the_key_is_free_again(company: Company, pos
     assert post(body, Idempotency_Key="a").content == answer.content
 
 
-def test_whoever_was_taken_for_dead_tells_what_the_other_told(db: None) -> None:
+def test_late_first_run_returns_the_answer_of_the_second(db: None) -> None:
     bundles.begin_bundle("a", "1")
     KeptBundle.objects.update(busy_until=timezone.now())
     bundles.begin_bundle("a", "1")
@@ -338,7 +338,7 @@ def test_a_long_bundle_is_held(
 
 
 @pytest.mark.usefixtures("rows_to_keep")
-def test_of_two_at_once_one_records_and_the_other_is_told_to_wait(
+def test_second_request_at_once_is_told_to_wait(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     company, started, gate = build.company(), Signal(), Signal()
@@ -414,7 +414,7 @@ def test_has_a_limit_of_its_own(post: Post, settings: Settings, company: Company
     assert post(b"\n").status_code == 429
 
 
-def test_one_that_takes_too_long_says_where_to_go_on(
+def test_slow_bundle_says_where_to_resume(
     company: Company, post: Post, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recording_bundles, "clock", iter([0, 30, 60]).__next__)

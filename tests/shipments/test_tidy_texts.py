@@ -117,7 +117,9 @@ def test_noise_of_doubles_is_rounded_away(
 
 
 @pytest.mark.parametrize("amount", [12.49999, 0.00001, 1e-10, 9999999999.99999])
-def test_what_is_no_noise_is_a_bad_line(company: Company, tmp_path: Path, amount: float) -> None:
+def test_amount_beyond_rounding_noise_is_a_bad_line(
+    company: Company, tmp_path: Path, amount: float
+) -> None:
     fed = ingest(write(tmp_path / "feed", shipment(5, company.pk), surcharge(1, 5, amount=amount)))
 
     (reason,) = fed.reasons

@@ -116,7 +116,7 @@ def test_a_url_that_may_not_be_is_told_so_even_then(api: APIClient, company: Com
 
 
 @pytest.mark.usefixtures("rows_to_keep")
-def test_those_that_come_at_once_do_not_pass_the_bound() -> None:
+def test_simultaneous_test_sends_respect_the_limit() -> None:
     together = Barrier(6)
 
     def take(_: int) -> bool:

@@ -85,7 +85,7 @@ def test_every_other_way_to_a_foreign_webhook_is_closed_too(
     assert (theirs.deleted_at, theirs.next_secret, theirs.secret) == (None, None, secret)
 
 
-def test_what_is_paused_keeps_its_reason(company: Company) -> None:
+def test_paused_webhook_keeps_its_reason(company: Company) -> None:
     webhook = build.webhook(company)
 
     first = services.pause(webhook.pk, "The receiver answered 410 Gone.")

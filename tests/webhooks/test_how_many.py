@@ -231,5 +231,5 @@ def test_another_spelling_of_a_host_is_the_same_url(company: Company, spelling: 
         ("https://a.example.org/a/", "https://a.example.org/a", False),
     ],
 )
-def test_what_leads_to_the_same_request_is_one_url(one: str, other: str, same: bool) -> None:
+def test_equivalent_urls_are_one(one: str, other: str, same: bool) -> None:
     assert (targets.canonical_url(one) == targets.canonical_url(other)) == same
