@@ -148,7 +148,7 @@ def test_a_job_for_which_another_deployment_rings_is_not_run(
         ("amqp://broker//", "locmem://"),
     ],
 )
-def test_cache_uses_the_connection_options_of_the_broker(broker: str, cache_url: str) -> None:
+def test_cache_url_follows_the_broker_url(broker: str, cache_url: str) -> None:
     assert beside_the_broker(broker) == cache_url
 
 

@@ -197,7 +197,7 @@ def test_gauges_leave_out_what_does_not_count(
     assert (of(samples, "host_held_seconds") or 0) // 3600 == 2
 
 
-def test_gauges_of_runs_and_emails_show_the_oldest_due_one(client: Client) -> None:
+def test_gauges_of_runs_and_emails_show_the_longest_wait(client: Client) -> None:
     long_ago = timezone.now() - timedelta(hours=2)
     for number in range(2):
         outbox.keep_mail("dev@acme.example", f"Hello {number}", "Text")

@@ -134,7 +134,7 @@ def test_says_which_part_is_away(client: Client, db: None, monkeypatch: pytest.M
     assert answer.json()["checks"]["database"]["ok"]
 
 
-def test_failed_readiness_is_not_logged_as_an_error(
+def test_failed_readiness_is_not_logged(
     client: Client, db: None, caplog: pytest.LogCaptureFixture
 ) -> None:
     Pulse.objects.all().delete()

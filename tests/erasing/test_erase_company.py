@@ -183,7 +183,7 @@ def test_the_desk_shows_what_is_left(companies: tuple[Company, Company], operato
     assert (one.name, one.active) == (f"erased company {one.pk}", False)
 
 
-def test_second_erasure_at_once_is_refused(company: Company) -> None:
+def test_overtaken_erasure_is_refused(company: Company) -> None:
     part, other = erasing.all_parts()[:2]
     one, another = (erasing.begin_erasure(company.pk) for _ in range(2))
     erasing.move_on(one, part, None, {})
