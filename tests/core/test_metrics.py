@@ -94,18 +94,20 @@ def fill() -> None:
 def test_the_manual_names_what_is_shown(client: Client, db: None) -> None:
     fill()
 
-    shown_metrics = {
+    shown_rows = {
         (family.name + "_total" * (family.type == "counter"), family.type): {
             label for sample in family.samples for label in sample.labels if label != "le"
         }
         for family in text_string_to_metric_families(scrape(client))
     }
 
-    documented = {
+    page_rows = {
         (name, kind): set(re.findall(r"`(\w+)`", labels))
         for name, kind, labels in ROW.findall(PAGE.read_text())
     }
-    assert shown_metrics == documented, "docs/operations/metrics.md: a row each, with its labels"
+    assert shown_rows == page_rows, (
+        "docs/operations/metrics.md: a row for each metric, with its labels"
+    )
 
 
 def test_every_group_of_gauges_is_asked_for() -> None:
