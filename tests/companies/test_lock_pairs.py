@@ -21,7 +21,7 @@ def bundle() -> KeptBundle:
 def begin_the_same_bundle() -> Pair:
     key = bundle().key
     bundles.answer_bundle(key, {"number": 1})
-    # Whoever finds an answer holds the row and writes nothing.
+    # Whoever reads the answer locks the row and writes nothing.
     return Pair(
         first=partial(bundles.answer_bundle, key, {"number": 2}),
         second=partial(bundles.begin_bundle, key, "f"),
@@ -42,7 +42,7 @@ def answer_the_same_bundle() -> Pair:
 @shows("companies/api/idempotency.py::kept_response")
 def post_with_the_same_key() -> Pair:
     api = signed_in(build.company())
-    # The first request notes that its token is used, and the second would wait for that row.
+    # The first request records the token's use; the second would wait for that row.
     api.get("/webhooks")
 
     def post() -> int:

@@ -1,4 +1,4 @@
-"""Whose request a thread takes next."""
+"""Turns at the threads, shared fairly between callers."""
 
 import pytest
 
@@ -6,12 +6,12 @@ from config.door.fair_queue import HASHING, REST_SECONDS, FairQueue, ThreadTurn,
 
 
 class Threads:
-    """Take work and end it when told to, at a time that is told too."""
+    """Take work and end it on command, with a clock that the test moves."""
 
     def __init__(self, threads: int, share: int) -> None:
         self.queue = FairQueue(threads, share, self.start, lambda: self.now, hashing=2)
         self.at_work: list[ThreadTurn] = []
-        self.begun: list[str] = []
+        self.started: list[str] = []
         self.now = 1000.0
 
     def start(self, work: Work, turn: ThreadTurn) -> None:
@@ -23,7 +23,7 @@ class Threads:
 
     def begin(self, turn: ThreadTurn) -> None:
         self.at_work.append(turn)
-        self.begun.append(turn.who)
+        self.started.append(turn.who)
 
     def end(self, place: int = 0, status: int = 200) -> None:
         self.queue.done(self.at_work.pop(place), status)
@@ -47,7 +47,7 @@ def test_nobody_has_more_than_one_thread_even_while_alone() -> None:
     assert threads.names == ["acme"]
 
 
-def test_who_comes_later_finds_a_thread_that_is_free() -> None:
+def test_later_caller_finds_a_free_thread() -> None:
     threads = Threads(8, 2)
     threads.come(*["acme"] * 50)
 
@@ -57,7 +57,7 @@ def test_who_comes_later_finds_a_thread_that_is_free() -> None:
 
 
 @pytest.mark.parametrize("status", [401, 429, 503])
-def test_who_was_told_to_stop_asking_rests_and_nobody_else(status: int) -> None:
+def test_refused_caller_rests_and_nobody_else(status: int) -> None:
     threads = Threads(8, 2)
     threads.come(*["acme"] * 50, "birch", "birch")
 
@@ -86,7 +86,7 @@ def test_a_rest_begins_anew_with_each_answer() -> None:
 
 
 def test_nobody_is_woken_by_a_rest_that_is_over_while_no_thread_is_free() -> None:
-    """The event loop would ask again and again, and take the processor from the threads."""
+    """Do not wake it, or the event loop would spin and take the processor from the threads."""
     threads = Threads(1, 1)
     threads.come("acme")
     threads.end(status=429)
@@ -98,7 +98,7 @@ def test_nobody_is_woken_by_a_rest_that_is_over_while_no_thread_is_free() -> Non
     assert threads.queue.longest_wait() > REST_SECONDS
 
 
-def test_beside_work_that_takes_long_a_row_has_more_up_to_its_share() -> None:
+def test_row_has_more_threads_up_to_its_share_during_slow_work() -> None:
     threads = Threads(8, 2)
     threads.come(*["acme"] * 50)
 
@@ -113,14 +113,14 @@ def test_beside_work_that_takes_long_a_row_has_more_up_to_its_share() -> None:
     assert threads.names == ["acme", "acme"]
 
 
-def test_where_all_threads_are_taken_those_who_wait_take_turns() -> None:
+def test_waiting_callers_take_turns_at_busy_threads() -> None:
     threads = Threads(2, 1)
     threads.come(*["acme"] * 4, "birch", "birch", "cedar", "cedar")
 
     while threads.at_work:
         threads.end()
 
-    assert threads.begun[2:] == ["acme", "birch", "cedar", "acme", "cedar", "acme"]
+    assert threads.started[2:] == ["acme", "birch", "cedar", "acme", "cedar", "acme"]
 
 
 def test_everything_is_worked_on_in_the_end_and_nothing_is_kept() -> None:
@@ -131,13 +131,13 @@ def test_everything_is_worked_on_in_the_end_and_nothing_is_kept() -> None:
         threads.wait(0.1)
         threads.end(-1)
 
-    assert sorted(threads.begun) == ["acme"] * 60 + ["birch"] * 30
+    assert sorted(threads.started) == ["acme"] * 60 + ["birch"] * 30
     assert threads.queue.free == 3
     assert not threads.queue.at_work
     assert not threads.queue.waiting
 
 
-def test_strangers_who_sign_in_have_few_threads_and_pages_do_not_wait_behind_them() -> None:
+def test_logins_use_few_threads_and_do_not_delay_pages() -> None:
     threads = Threads(8, 2)
     threads.come(*[f"{HASHING}address {number}" for number in range(50)])
 
@@ -158,8 +158,8 @@ def test_each_address_has_its_turn_to_sign_in_however_often_others_try() -> None
     for _ in range(11):
         threads.end()
 
-    assert f"{HASHING}address 99" in threads.begun
-    assert threads.begun.count(many) <= 3
+    assert f"{HASHING}address 99" in threads.started
+    assert threads.started.count(many) <= 3
     while threads.at_work:
         threads.end()
     assert threads.queue.is_empty()

@@ -1,4 +1,4 @@
-"""Emails are rows until they are sent: nothing that is away loses one, no loop waits for one."""
+"""Emails are rows until they are sent: no outage loses one, and no loop waits for one."""
 
 import socket
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ def webhook(company: Company) -> Webhook:
 
 @pytest.fixture
 def silent_server(settings: Settings) -> Iterator[None]:
-    """A mail server that takes connections and never says a word."""
+    """Run a mail server that accepts connections and never says a word."""
     with closing(socket.create_server(("127.0.0.1", 0))) as listening:
         settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
         settings.EMAIL_HOST, settings.EMAIL_PORT = listening.getsockname()
@@ -58,10 +58,10 @@ def test_a_pause_writes_its_email_and_sends_none(webhook: Webhook, mailoutbox: l
     )
     assert send_mails() == 1
     assert send_mails() == 0
-    (sent,) = mailoutbox
-    assert sent.to == ["dev@acme.example"]
-    assert sent.from_email == configured.DEFAULT_FROM_EMAIL
-    assert "The receiver answered 410 Gone." in sent.body
+    (message,) = mailoutbox
+    assert message.to == ["dev@acme.example"]
+    assert message.from_email == configured.DEFAULT_FROM_EMAIL
+    assert "The receiver answered 410 Gone." in message.body
     assert not Mail.objects.exists()
 
 
@@ -112,7 +112,7 @@ def test_a_sweep_rings_and_an_engine_loop_does_not(
     assert rings == ["send_mails"]
 
 
-def test_a_silent_mail_server_costs_a_try_a_run(
+def test_silent_mail_server_costs_one_attempt_per_run(
     webhook: Webhook, silent_server: None, caplog: pytest.LogCaptureFixture
 ) -> None:
     for number in range(3):

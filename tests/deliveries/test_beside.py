@@ -1,4 +1,4 @@
-"""Work that goes on beside the loop, with a server that takes its time."""
+"""Database work that runs while the loop goes on, with a slow server."""
 
 import threading
 import time
@@ -11,7 +11,7 @@ from django.db import OperationalError, connection
 
 from deliveries.engine.beside import Beside
 
-# Longer than anything here takes; what goes wrong takes for ever.
+# Longer than anything here takes; failures would otherwise hang for ever.
 SECONDS = 20
 END_SLEEPERS = """
 SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
@@ -21,11 +21,11 @@ WHERE query = 'SELECT pg_sleep(60)' AND datname = current_database()
 
 @pytest.fixture
 def beside(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Beside]:
-    """With a connection of its own that gives way."""
-    with closing(Beside()) as made:
-        monkeypatch.setitem(connection.settings_dict, "WAITER", made)
+    """Yield one with a connection of its own that lets the loop go on."""
+    with closing(Beside()) as instance:
+        monkeypatch.setitem(connection.settings_dict, "WAITER", instance)
         connection.close()
-        yield made
+        yield instance
         connection.close()
 
 
@@ -36,7 +36,7 @@ def ask(statement: str) -> Any:
 
 
 def go_on(beside: Beside, future: Any) -> int:
-    """Until the work is done; returns how often something else could be done meanwhile."""
+    """Loop until the work is done; returns how often other work was possible meanwhile."""
     rounds, until = 0, time.monotonic() + SECONDS
     while not future.done() and time.monotonic() < until:
         rounds += 1
@@ -54,14 +54,14 @@ def test_the_loop_goes_on_while_the_server_thinks(beside: Beside) -> None:
 
 
 def test_connecting_is_not_waited_for_either(beside: Beside) -> None:
-    """Looking up a name, and servers that do not answer, block."""
+    """Connect in the background, because name lookups and silent servers block."""
     names = beside.begin(lambda: beside.elsewhere(lambda: (time.sleep(0.3), threading.get_ident())))
 
     assert go_on(beside, names) > 5
     assert names.result()[1] != threading.get_ident()
 
 
-def test_what_fails_elsewhere_fails_here(beside: Beside) -> None:
+def test_error_in_the_thread_is_raised_in_the_loop(beside: Beside) -> None:
     def fail() -> None:
         raise OSError("no such host")
 
@@ -80,7 +80,7 @@ def test_a_server_that_does_not_answer_is_given_up(
     with pytest.raises(OperationalError, match=r"has not answered for 0\.3 seconds"):
         future.result()
     connection.close()
-    # The server goes on with it.
+    # The server goes on with the statement.
     assert beside.finish(lambda: ask(END_SLEEPERS)) == 1
 
 
@@ -95,7 +95,7 @@ def test_a_connection_that_breaks_is_made_anew(beside: Beside) -> None:
 
 
 def test_much_is_written_and_read_in_pieces(beside: Beside) -> None:
-    """More than the kernel takes at once, so that the socket is waited for in both directions."""
+    """Send more than the kernel's buffers hold, so that the socket waits in both directions."""
     size = 20_000_000
 
     def send() -> int:
@@ -114,14 +114,14 @@ def test_a_pause_lasts_as_long_as_it_says(beside: Beside) -> None:
     assert time.monotonic() - began >= 0.2
 
 
-def test_what_waits_for_nothing_is_done_at_once(beside: Beside) -> None:
+def test_work_without_waiting_ends_at_once(beside: Beside) -> None:
     future = beside.begin(lambda: 3)
 
     assert future.done()
     assert beside.patience(time.monotonic()) == 0
 
 
-def test_whoever_is_not_the_work_waits_as_ever(beside: Beside) -> None:
+def test_other_connections_block_as_usual(beside: Beside) -> None:
     assert ask("SELECT 5") == 5
     assert beside.elsewhere(lambda: 4) == 4
     beside.pause(0)

@@ -1,4 +1,4 @@
-"""What is claimed and cannot be sent holds up nobody: a loop goes on to claim for the others."""
+"""Deliveries that are claimed but cannot be sent yet do not stop claims for other webhooks."""
 
 from deliveries.engine.lane_book import LaneBook
 from deliveries.engine.pace import Pace
@@ -18,7 +18,7 @@ def unknown(webhook_id: int, company_id: int) -> Lane:
 
 
 def take(rooms: Rooms, book: LaneBook, lanes: dict[int, Lane], most: int = 100) -> dict[int, int]:
-    """A claim that finds all that is asked for, and sends what may be sent."""
+    """Claim as much as allowed, and start what may be sent; returns the counts by webhook."""
     claims = book.claims(0.0, most)
     for webhook_id, count in claims.items():
         lanes[webhook_id].claiming = False
@@ -29,7 +29,7 @@ def take(rooms: Rooms, book: LaneBook, lanes: dict[int, Lane], most: int = 100) 
 
 
 def beside_a_crowd() -> tuple[Rooms, LaneBook]:
-    """Of 500 companies with thousands of unknown webhooks, all sent that may be."""
+    """Fill the loop with 500 companies of thousands of unknown webhooks, all sent that may be."""
     rooms = Rooms()
     book = LaneBook(rooms)
     crowd = {number: unknown(number, 1 + number % 500) for number in range(1, 3000)}
@@ -41,7 +41,7 @@ def beside_a_crowd() -> tuple[Rooms, LaneBook]:
 
 
 def test_stocks_of_receivers_that_have_fallen_silent_hold_up_nobody() -> None:
-    """Their windows are full, and what is claimed ahead of them waits for their time-outs."""
+    """Claim on: their windows are full, and their stocks wait for the time-outs."""
     rooms = Rooms()
     book = LaneBook(rooms)
     for webhook_id in (1, 2, 3):
@@ -55,7 +55,7 @@ def test_stocks_of_receivers_that_have_fallen_silent_hold_up_nobody() -> None:
     assert book.claims(0.0, 100) == {9: 2}
 
 
-def test_a_quick_webhook_is_claimed_for_at_once_beside_thousands_that_nobody_knows() -> None:
+def test_quick_webhook_is_claimed_for_at_once_among_thousands_of_unknown_ones() -> None:
     rooms, book = beside_a_crowd()
     assert rooms.slow_in_flight >= SLOW_SLOTS - FIRST_SLOTS
 
@@ -64,8 +64,8 @@ def test_a_quick_webhook_is_claimed_for_at_once_beside_thousands_that_nobody_kno
     assert book.claims(0.0, 100) == {5000: 2}
 
 
-def test_a_company_with_nothing_in_flight_finds_a_place_beside_them() -> None:
-    """Its webhook has been quiet, and nobody knows any more that it is quick."""
+def test_idle_company_finds_a_slot_among_unknown_webhooks() -> None:
+    """Find it a place although its webhook was quiet, and is no longer known to be quick."""
     rooms, book = beside_a_crowd()
     before = rooms.slow_in_flight
     assert SLOW_SLOTS - FIRST_SLOTS <= before < SLOW_SLOTS
@@ -95,7 +95,7 @@ def test_no_more_is_claimed_of_slow_ones_than_they_have_slots() -> None:
 
 
 def test_slow_and_quick_ones_share_a_claim() -> None:
-    """Neither waits until the others have nothing left."""
+    """Share them: neither waits until the others have nothing left."""
     rooms = Rooms()
     book = LaneBook(rooms)
     for number in range(1, 300):
@@ -107,7 +107,7 @@ def test_slow_and_quick_ones_share_a_claim() -> None:
     assert sum(number % 2 == 0 for number in claims) == 50
 
 
-def test_who_has_become_slow_is_claimed_for_among_the_slow_ones() -> None:
+def test_webhook_that_became_slow_is_claimed_among_slow_ones() -> None:
     rooms = Rooms()
     book = LaneBook(rooms)
     one = lane(1)

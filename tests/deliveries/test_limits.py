@@ -1,4 +1,4 @@
-"""Limits that the pages promise, as numbers: not through the constants that hold them."""
+"""Documented limits as numbers, not through the constants that hold them."""
 
 from datetime import timedelta
 
@@ -79,7 +79,7 @@ def test_a_lease_lasts_four_seconds_and_is_renewed_every_second(db: None) -> Non
 
 
 def behind(company: Company, **changes: object) -> tuple[Delivery, timedelta]:
-    """Two events of a shipment; the first is as said. The second once it is parked, how long."""
+    """Publish two events, the first with `changes`; returns the parked one and its wait."""
     build.webhook(company)
     publishing.publish([build.news(company, 1), build.news(company, 1)])
     head, other = Delivery.objects.order_by("event_id")
@@ -104,8 +104,8 @@ def test_waits_a_second_behind_what_is_in_flight(company: Company) -> None:
     assert timedelta(seconds=1) <= parked < timedelta(seconds=2)
 
 
-@pytest.mark.parametrize(("minutes", "held"), [(59, True), (61, False)])
-def test_holds_a_shipment_for_an_hour(company: Company, minutes: int, held: bool) -> None:
+@pytest.mark.parametrize(("minutes", "blocked"), [(59, True), (61, False)])
+def test_holds_a_shipment_for_an_hour(company: Company, minutes: int, blocked: bool) -> None:
     now = timezone.now()
 
     other, _ = behind(
@@ -114,7 +114,7 @@ def test_holds_a_shipment_for_an_hour(company: Company, minutes: int, held: bool
         first_attempt_at=now - timedelta(minutes=minutes),
     )
 
-    assert (other.claimed_by is None) is held
+    assert (other.claimed_by is None) is blocked
 
 
 @pytest.mark.parametrize(("hours", "paused"), [(119, 0), (121, 1)])

@@ -40,7 +40,7 @@ shown_elsewhere(
 
 
 def waiting_webhook() -> Webhook:
-    """One with a delivery that is due."""
+    """Create a webhook with a due delivery."""
     webhook = build.webhook(build.company())
     publishing.publish([build.news(webhook.company)])
     return webhook
@@ -101,7 +101,7 @@ def give_to_a_loop_that_leaves() -> Pair:
 
 @shows("deliveries/engine/holding.py::STILL_HELD")
 def wait_for_a_host_that_is_being_released() -> Pair:
-    """A release finds what began to wait just before: it does not rest for half a minute."""
+    """Wait for the release, or the webhook would rest for half a minute after it."""
     webhook = waiting_webhook()
     host = host_in(webhook.url)
     holding.hold_host(host, by="olga")
@@ -150,12 +150,12 @@ def abandon_the_same_deliveries() -> Pair:
     waiting_webhook()
     Webhook.objects.update(active=False)
     lines: list[str] = []
-    told = pruning.Told(lines.append, lambda text: None, dry_run=False)
+    output = pruning.Told(lines.append, lambda text: None, dry_run=False)
     later = timezone.now() + timedelta(hours=1)
 
     def abandon() -> int:
         lines.clear()
-        pruning.cancel_abandoned(later, told)
+        pruning.cancel_abandoned(later, output)
         return len(lines)
 
     return twice(abandon, gives=0, waits=False)
@@ -179,7 +179,7 @@ FAR = date(2090, 5, 1)
 
 
 def while_read(table: str, change: Callable[[], object]) -> Pair:
-    """A change of the tables, which is taken back, while somebody reads one of them."""
+    """Pair a change of the tables, which is rolled back, with a reader of one of them."""
 
     def read() -> None:
         with transaction.get_connection().cursor() as cursor:

@@ -1,4 +1,4 @@
-"""How the slots of a loop are shared, without a network: time is a number."""
+"""Slots of a loop are shared fairly, without a network: time is a number."""
 
 from collections import Counter
 
@@ -10,11 +10,11 @@ from tests.sending import on_loan
 def lane(
     webhook_id: int, company_id: int = 0, *, size: float = FIRST_SIZE, slow: bool = False
 ) -> Lane:
-    """A lane of a company of its own, unless said otherwise, that is known to be quick."""
-    made = Lane(webhook_id, company_id or webhook_id, Pace(0.0), 0.0)
-    made.pace.size = size
-    made.pace.seconds = 2 * SLOW_SECONDS if slow else 0.01
-    return made
+    """Create a lane that is known to be quick, of a company of its own unless given."""
+    new_lane = Lane(webhook_id, company_id or webhook_id, Pace(0.0), 0.0)
+    new_lane.pace.size = size
+    new_lane.pace.seconds = 2 * SLOW_SECONDS if slow else 0.01
+    return new_lane
 
 
 def fill(rooms: Rooms, lane: Lane, count: int) -> None:
@@ -165,7 +165,7 @@ def test_a_full_window_does_not_stop_the_others() -> None:
     assert of_each(start_all(rooms)) == {2: 3}
 
 
-def test_what_waits_goes_on_when_a_request_ends() -> None:
+def test_next_delivery_starts_when_a_request_ends() -> None:
     rooms, one = Rooms(), lane(1)
     fill(rooms, one, 3)
     first, _ = start_all(rooms)

@@ -1,4 +1,4 @@
-"""Which loop gives webhooks to others, or back, and when one that has none looks."""
+"""Loops that give webhooks to others, take them back, or look for some while they have none."""
 
 import pytest
 
@@ -16,7 +16,7 @@ from deliveries.engine.standing_by import (
 from deliveries.engine.turn import Turn
 from tests.deliveries.test_rooms import lane
 
-NOTED = {
+BUSY = {
     "claims": (PLENTY, 0, 0),
     "webhooks that wait": (0, PLENTY, 0),
     "slots": (0, 0, SLOTS // 4),
@@ -31,32 +31,32 @@ def note(stand: Stand, claimed: int, waiting: int, in_flight: int, now: float) -
     stand.note(claimed, rooms, now)
 
 
-def told(stand: Stand, now: float, *, first: bool = False) -> tuple[bool, bool]:
+def wishes(stand: Stand, now: float, *, first: bool = False) -> tuple[bool, bool]:
     turn = Turn()
     stand.tell(turn, now, first)
     return turn.pressed, turn.hands_back
 
 
-@pytest.mark.parametrize("noted", NOTED.values(), ids=NOTED)
-def test_a_loop_is_pressed_for_a_while(noted: tuple[int, int, int]) -> None:
+@pytest.mark.parametrize("busy", BUSY.values(), ids=BUSY)
+def test_a_loop_is_pressed_for_a_while(busy: tuple[int, int, int]) -> None:
     stand = Stand(0.0)
 
-    note(stand, *noted, 1.0)
+    note(stand, *busy, 1.0)
 
-    assert told(stand, 1.0 + PRESSED_SECONDS - 0.01) == (True, False)
-    assert told(stand, 1.0 + PRESSED_SECONDS) == (False, False)
+    assert wishes(stand, 1.0 + PRESSED_SECONDS - 0.01) == (True, False)
+    assert wishes(stand, 1.0 + PRESSED_SECONDS) == (False, False)
 
 
-@pytest.mark.parametrize("noted", NOTED.values(), ids=NOTED)
-def test_it_hands_back_once_it_has_had_little_to_do(noted: tuple[int, int, int]) -> None:
+@pytest.mark.parametrize("busy", BUSY.values(), ids=BUSY)
+def test_loop_hands_back_webhooks_once_it_is_idle(busy: tuple[int, int, int]) -> None:
     stand = Stand(0.0)
-    claimed, waiting, in_flight = (each // LITTLE_PART for each in noted)
+    claimed, waiting, in_flight = (each // LITTLE_PART for each in busy)
     note(stand, claimed, waiting, in_flight, 2.0)
     note(stand, claimed // 2, waiting // 2, in_flight // 2, 3.0)
 
-    assert told(stand, 2.0 + LITTLE_SECONDS - 0.01) == (False, False)
-    assert told(stand, 2.0 + LITTLE_SECONDS) == (False, True)
-    assert told(stand, 2.0 + LITTLE_SECONDS, first=True) == (False, False)
+    assert wishes(stand, 2.0 + LITTLE_SECONDS - 0.01) == (False, False)
+    assert wishes(stand, 2.0 + LITTLE_SECONDS) == (False, True)
+    assert wishes(stand, 2.0 + LITTLE_SECONDS, first=True) == (False, False)
 
 
 def test_a_loop_that_stands_by_looks_for_what_is_left_alone() -> None:
@@ -66,7 +66,7 @@ def test_a_loop_that_stands_by_looks_for_what_is_left_alone() -> None:
     assert stand.ring(1.0, 1.7, lanes=0) == 1.0 + LEAVE_SECONDS
     assert stand.ring(1.0, 1.01, lanes=0) == 1.01
     assert stand.ring(1.0, 1.7, lanes=1) == 1.0
-    told(stand, 1.0, first=True)
+    wishes(stand, 1.0, first=True)
     assert stand.ring(1.0, 1.7, lanes=0) == 1.0
 
     assert stand.pace(1.0 + RUNG_SECONDS - 0.01) == LEAVE_SECONDS
