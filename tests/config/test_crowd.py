@@ -16,7 +16,7 @@ class Client:
 
     def __init__(self, client: tuple[str, int]) -> None:
         self.client = client
-        self.held = 0
+        self.in_memory = 0
         self.spooled = 0
         self.in_memory = 0
         self.sock = SimpleNamespace(spooled=0)
@@ -35,7 +35,7 @@ def crowd(most: int = 9, per_address: int = 9) -> Crowd:
 
 def hold(pool: Crowd, each: Any, in_memory: int, on_disk: int) -> None:
     each.in_memory, each.sock.spooled = in_memory, on_disk
-    pool.hold(each)
+    pool.count_bytes(each)
 
 
 @pytest.mark.parametrize("over", ["MOST_HELD", "MOST_SPOOLED"])
@@ -46,17 +46,17 @@ def test_connection_that_ends_gives_back_what_it_held(
     pool, one, other = crowd(), connection(), connection()
     for each in (one, other):
         assert pool.add(each)
-        pool.waits(each)
+        pool.mark_waiting(each)
     hold(pool, one, 100, 1000)
     hold(pool, other, 20, 200)
     hold(pool, one, 60, 600)
-    assert (pool.held, pool.spooled, pool.to_relieve()) == (80, 800, one)
+    assert (pool.in_memory, pool.spooled, pool.connection_to_close()) == (80, 800, one)
 
     pool.remove(one)
 
-    assert (pool.held, pool.spooled, pool.to_relieve()) == (20, 200, other)
+    assert (pool.in_memory, pool.spooled, pool.connection_to_close()) == (20, 200, other)
     pool.remove(other)
-    assert (pool.held, pool.spooled, pool.to_relieve()) == (0, 0, None)
+    assert (pool.in_memory, pool.spooled, pool.connection_to_close()) == (0, 0, None)
     assert (len(pool), pool.by_address, pool.longest_waiting()) == (0, {}, None)
 
 
@@ -82,12 +82,12 @@ def test_strangers_are_closed_before_connections_of_a_proxy() -> None:
     )
     for each in (proxy, first, second):
         pool.add(each)
-        pool.waits(each)
+        pool.mark_waiting(each)
     assert pool.longest_waiting() is first
 
-    pool.busy(first)
+    pool.mark_busy(first)
     assert pool.longest_waiting() is second
-    pool.busy(second)
+    pool.mark_busy(second)
     assert pool.longest_waiting() is proxy
 
 

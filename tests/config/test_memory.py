@@ -57,7 +57,7 @@ def test_a_child_loads_neither_the_broker_s_client_nor_migrations() -> None:
 DESCRIBED = """
 import config.wsgi
 from config import pages
-made = pages.Description.made
+made = pages.Description.file
 print(made.content == pages.describe())
 """
 
@@ -72,7 +72,7 @@ def test_processes_of_the_web_share_the_description_of_the_api() -> None:
 
 
 def test_description_is_built_once(rf: RequestFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages.Description, "made", None)
+    monkeypatch.setattr(pages.Description, "file", None)
     monkeypatch.setattr(pages, "describe", lambda: b"{}")
     pages.Description.load()
     monkeypatch.setattr(pages, "describe", None)

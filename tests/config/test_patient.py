@@ -54,7 +54,7 @@ def test_requests_with_news_are_answered_and_others_wait(loop: Loop) -> None:
     loop.turn(1)
     assert loop.looks == [["news of 1", "news of 2"]]
 
-    loop.patient.looked(loop.has_news("news of 2"))
+    loop.patient.finish_look(loop.has_news("news of 2"))
 
     assert loop.answered == ["news of 2"]
     loop.turn(1)
@@ -70,7 +70,7 @@ def test_one_check_for_news_at_a_time_and_only_for_waiting_requests(loop: Loop) 
         loop.turn(1)
     assert len(loop.looks) == 1
 
-    loop.patient.looked([])
+    loop.patient.finish_look([])
     loop.turn(0.1)
     assert len(loop.looks) == 1
     loop.turn(1)
@@ -83,7 +83,7 @@ def test_each_is_answered_once_at_its_time_at_the_latest(loop: Loop) -> None:
     loop.turn(AT_MOST_SECONDS + 1)
     assert loop.answered == ["news of 1"]
 
-    loop.patient.looked(due_pages)
+    loop.patient.finish_look(due_pages)
 
     assert loop.answered == ["news of 1"]
 

@@ -137,7 +137,7 @@ def production(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
     for name, value in PRODUCTION.items():
         setattr(settings, name, value)
     monkeypatch.setattr(database, "wait_at_most", lambda seconds: None)
-    monkeypatch.setattr(startup, "said", set())
+    monkeypatch.setattr(startup, "printed_warnings", set())
     # Once a server has run in this process, gunicorn's logger does not propagate, and pytest adds
     # its own handlers there. With our filters they would drop lines of later tests.
     monkeypatch.setattr(logging.getLogger("gunicorn.error"), "propagate", True)

@@ -56,7 +56,7 @@ def test_another_content_has_another_address(
         addresses.append(static("probe.css"))
         assert client.get(addresses[-1]).content == content.encode()
     finders.get_finder.cache_clear()
-    static_files.known.pop("probe.css")
+    static_files.cached_files.pop("probe.css")
 
     assert addresses[0] != addresses[1]
 
