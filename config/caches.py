@@ -5,7 +5,7 @@ from urllib.parse import parse_qsl, urlencode
 
 
 def beside_the_broker(broker: str) -> str:
-    """Return the address of a cache on the broker's server, in database 1, apart from Celery's keys.
+    """Return the address of database 1 on the broker's server, apart from Celery's keys.
 
     The address's options, such as how TLS is checked, apply to the cache too.
     """

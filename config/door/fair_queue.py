@@ -30,10 +30,12 @@ Work = Callable[[ThreadTurn], None]
 class FairQueue:
     """Requests in one row per caller; the rows take turns.
 
-    `start` gives work to a thread, with the turn to pass to `finish`. At most `threads` run at once.
-    A row has one of them even while no other row waits, so that the next caller finds a free thread
-    and a processor. It gets another, up to `share`, while its running work takes long. A row rests
-    after a STOP_ASKING answer. Rows that begin with HASHING have `hashing` threads in all.
+    `start` gives work to a thread, with the turn to pass to `finish`; at most `threads` run at
+    once. A row has one of them even while no other row waits, so that the next caller finds a free
+    thread and a processor. It gets another, up to `share`, while its running work takes long. A
+    row rests after a STOP_ASKING answer. Rows that begin with HASHING have `hashing` threads in
+    all.
+
     Everything runs in the event loop, which calls `start_ready` regularly while some wait.
     """
 

@@ -187,7 +187,7 @@ class RequestReader:
         self.request.headers = [*others, ("CONTENT-LENGTH", str(length))]
 
     def beyond_limit(self, length: int) -> UnreadBody | None:
-        """Ask for a check of the sender; after it, skip the body, so that the request is refused."""
+        """Ask for a check of the sender; after it, skip the body, and the request is refused."""
         if length <= self.allowance.most and not self.sender_checked:
             self.needs_sender = True
             return None
