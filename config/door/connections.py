@@ -37,7 +37,7 @@ class Connection:
         # Events that the poller watches for.
         self.events = 0
         # Bytes that the crowd has counted for it: in memory, and on disk.
-        self.in_memory = 0
+        self.memory_bytes = 0
         self.spooled = 0
 
     def size(self) -> int:

@@ -23,7 +23,7 @@ class Crowd:
         # Connections that wait for their client, the longest first: strangers', and proxies'.
         self.strangers: dict[Connection, None] = {}
         self.proxies: dict[Connection, None] = {}
-        self.in_memory = 0
+        self.memory_bytes = 0
         self.spooled = 0
 
     def __iter__(self) -> Iterator[Connection]:
@@ -55,7 +55,7 @@ class Crowd:
     def remove(self, connection: Connection) -> None:
         address = self.members.pop(connection)
         self.mark_busy(connection)
-        self.in_memory -= connection.in_memory
+        self.memory_bytes -= connection.memory_bytes
         self.spooled -= connection.spooled
         if address is not None:
             self.by_address[address] -= 1
@@ -80,19 +80,19 @@ class Crowd:
 
     def count_bytes(self, connection: Connection) -> None:
         """Update the bytes that a connection has in memory and on disk."""
-        self.in_memory -= connection.in_memory
+        self.memory_bytes -= connection.memory_bytes
         self.spooled -= connection.spooled
-        connection.in_memory = connection.size()
+        connection.memory_bytes = connection.size()
         connection.spooled = connection.sock.spooled
-        self.in_memory += connection.in_memory
+        self.memory_bytes += connection.memory_bytes
         self.spooled += connection.spooled
 
     def connection_to_close(self) -> Connection | None:
         """Return the waiting connection that holds most of the resource over its limit, or None."""
         waiting = [*self.strangers, *self.proxies]
-        if self.in_memory > allowances.MOST_HELD:
-            largest = max(waiting, key=lambda connection: connection.in_memory, default=None)
-            if largest is not None and largest.in_memory:
+        if self.memory_bytes > allowances.MOST_HELD:
+            largest = max(waiting, key=lambda connection: connection.memory_bytes, default=None)
+            if largest is not None and largest.memory_bytes:
                 return largest
         if self.spooled > allowances.MOST_SPOOLED:
             largest = max(waiting, key=lambda connection: connection.spooled, default=None)

@@ -61,7 +61,7 @@ class Outgrown:
         self.since: float | None = None
 
     def should_go(self, is_quiet: Callable[[], bool]) -> bool:
-        """Tell if the process is too large, has no requests, and no other one is being replaced."""
+        """Tell if the process must stop now: too large, quiet or overdue, and no other is going."""
         now = self.clock()
         if not self.limit or now < self.next_look:
             return False

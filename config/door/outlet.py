@@ -12,8 +12,7 @@ from typing import IO
 
 from config.door.unsent import Unsent
 
-# Small pieces are collected up to this size, so that most answers leave in one packet with their
-# head.
+# Small pieces are collected up to this size, so that head and body of most answers leave together.
 SENT_AT_ONCE = 64 * 1024
 # Unsent bytes that the kernel holds for one client: with more, we could not tell whether the client
 # reads.

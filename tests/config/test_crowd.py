@@ -16,7 +16,7 @@ class Client:
 
     def __init__(self, client: tuple[str, int]) -> None:
         self.client = client
-        self.in_memory = 0
+        self.memory_bytes = 0
         self.spooled = 0
         self.in_memory = 0
         self.sock = SimpleNamespace(spooled=0)
@@ -50,13 +50,13 @@ def test_connection_that_ends_gives_back_what_it_held(
     hold(pool, one, 100, 1000)
     hold(pool, other, 20, 200)
     hold(pool, one, 60, 600)
-    assert (pool.in_memory, pool.spooled, pool.connection_to_close()) == (80, 800, one)
+    assert (pool.memory_bytes, pool.spooled, pool.connection_to_close()) == (80, 800, one)
 
     pool.remove(one)
 
-    assert (pool.in_memory, pool.spooled, pool.connection_to_close()) == (20, 200, other)
+    assert (pool.memory_bytes, pool.spooled, pool.connection_to_close()) == (20, 200, other)
     pool.remove(other)
-    assert (pool.in_memory, pool.spooled, pool.connection_to_close()) == (0, 0, None)
+    assert (pool.memory_bytes, pool.spooled, pool.connection_to_close()) == (0, 0, None)
     assert (len(pool), pool.by_address, pool.longest_waiting()) == (0, {}, None)
 
 

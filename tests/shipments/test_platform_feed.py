@@ -398,7 +398,7 @@ def test_the_command_and_the_address_at_once_are_as_good_as_one(tmp_path: Path) 
 
 
 def test_a_process_records_two_bundles_at_a_time(post: Post) -> None:
-    with feed_views.place(), feed_views.place():
+    with feed_views.batch_slot(), feed_views.batch_slot():
         answer = post(b"\n")
 
     assert (answer.status_code, answer["Retry-After"]) == (429, "2")
