@@ -70,8 +70,8 @@ class Chromium:
             args=[*QUIETLY, f"--disable-features={','.join(WITHOUT)}", *root],
         )
 
-    def do(self, work: Callable[..., Answer], *given: Any, **named: Any) -> Answer:
-        return self.thread.submit(work, *given, **named).result()
+    def do(self, work: Callable[..., Answer], *args: Any, **kwargs: Any) -> Answer:
+        return self.thread.submit(work, *args, **kwargs).result()
 
     def stop(self) -> None:
         self.do(self.browser.close)
@@ -104,7 +104,7 @@ class Tab:
     def open(self) -> Page:
         self.context.set_default_timeout(PATIENCE_MS)
         page = self.context.new_page()
-        page.on("console", lambda said: said.type == "error" and self.complain(said.text))
+        page.on("console", lambda message: message.type == "error" and self.complain(message.text))
         page.on("pageerror", lambda error: self.complain(str(error)))
         return page
 
@@ -172,10 +172,10 @@ class Tab:
         """Wait until it is there to be seen, with these words in it; returns all it says."""
 
         def look(page: Page) -> str:
-            found = page.locator(selector)
-            found = found.filter(has_text=words).first if words else found.first
-            found.wait_for(state="visible")
-            return found.inner_text()
+            locator = page.locator(selector)
+            locator = locator.filter(has_text=words).first if words else locator.first
+            locator.wait_for(state="visible")
+            return locator.inner_text()
 
         return self.do(look)
 
@@ -220,10 +220,10 @@ class Tab:
 
     def violations(self, **options: Any) -> list[str]:
         """What axe finds against WCAG, levels A and AA: rule, where, and why."""
-        asked = {"runOnly": {"type": "tag", "values": LEVELS}, "resultTypes": ["violations"]}
-        found = self.do(lambda page: Axe().run(page, options={**asked, **options}))
+        defaults = {"runOnly": {"type": "tag", "values": LEVELS}, "resultTypes": ["violations"]}
+        result = self.do(lambda page: Axe().run(page, options={**defaults, **options}))
         return [
             f"{rule['id']}: {node['target']} {node['html'][:150]}: {node['failureSummary']}"
-            for rule in found.response["violations"]
+            for rule in result.response["violations"]
             for node in rule["nodes"]
         ]

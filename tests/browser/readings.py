@@ -47,7 +47,7 @@ def addresses(world: World) -> dict[str, str]:
 
 def look(tab: Tab, name: str, folder: Path) -> dict[str, Any]:
     """Resize the page to both widths; return what is wrong with it at each."""
-    found: dict[str, Any] = {}
+    problems: dict[str, Any] = {}
     for width, height in SIZES:
         size = {"width": width, "height": height}
         tab.do(lambda page, size=size: page.set_viewport_size(size))
@@ -55,10 +55,10 @@ def look(tab: Tab, name: str, folder: Path) -> dict[str, Any]:
         if tab.do(lambda page: page.evaluate(TOO_WIDE)) > 0:
             wrong.append("wider than the window")
         if wrong:
-            found[f"{name}, {width}"] = wrong
+            problems[f"{name}, {width}"] = wrong
         if name in LOOKED_AT:
             tab.picture(folder / f"{name.replace(' ', '-')}-{width}.png")
-    return found
+    return problems
 
 
 def weigh(tab: Tab, address: str, warm: int = 7) -> tuple[float, int, float]:
@@ -79,18 +79,18 @@ def test_read_the_desk(chromium: Chromium, live_server: LiveServer) -> None:
     furnish(world)
     lead.force_login(world.eve.user)
     Preferences.objects.create(user=world.eve.user, language="es", time_zone="America/Mexico_City")
-    found: dict[str, Any] = {}
+    findings: dict[str, Any] = {}
     with chromium.tab(live_server.url) as tab:
         tab.sign_in(lead)
         for name, address in addresses(world).items():
             assert tab.visit(address) == 200, name
-            found |= look(tab, name, folder)
+            findings |= look(tab, name, folder)
     for name in MAIN:
         with chromium.tab(live_server.url) as tab:
             tab.sign_in(lead)
             weight = weigh(tab, addresses(world)[name])
             print("{}: {:.0f} kB, {} requests, {:.0f} ms".format(name, *weight))
     print(f"axe on {len(addresses(world))} pages at {len(SIZES)} widths; pictures in {folder}")
-    for place, wrong in found.items():
+    for place, wrong in findings.items():
         print(place, *wrong, sep="\n  ")
-    assert found == {}
+    assert findings == {}

@@ -39,8 +39,8 @@ class Counting:
         self.tab.leave_by(*keys)
 
     def took(self) -> int:
-        done, self.acts = self.acts, 0
-        return done
+        acts, self.acts = self.acts, 0
+        return acts
 
 
 @pytest.fixture
@@ -170,11 +170,11 @@ def test_eighteen_rows_and_all_columns_fit_a_small_window(
     chromium: Chromium, live_server: LiveServer, desk: Client, company: Company, ada: Agent
 ) -> None:
     at = timezone.now()
-    named = build.agent("maximiliana.gutierrez-echeverria.lopez")
+    long_named_agent = build.agent("maximiliana.gutierrez-echeverria.lopez")
     for number in range(40):
         build.ticket(
             company,
-            agent=ada if number % 2 else named,
+            agent=ada if number % 2 else long_named_agent,
             due_at=at - timedelta(days=number),
             filing_due_at=at - timedelta(days=30 + number),
             comments="The box arrived crushed and wet. " * 9,

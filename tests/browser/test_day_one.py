@@ -128,8 +128,8 @@ def test_pictures_are_pasted_and_dropped_and_go_with_the_reply(page: Tab, ticket
 def test_what_would_be_refused_is_said_at_once(page: Tab) -> None:
     big = ("big.jpg", "image/jpeg", "", 10 * 1024 * 1024 + 1)
     bring(page, "drop", PHOTO, ("setup.exe", "application/x-msdownload", PNG, 0), big)
-    said = page.sees("#files-refused", "setup.exe: Pictures (JPEG, PNG, WebP) and PDF only.")
-    assert "big.jpg: At most 10.0" in said
+    refusals = page.sees("#files-refused", "setup.exe: Pictures (JPEG, PNG, WebP) and PDF only.")
+    assert "big.jpg: At most 10.0" in refusals
     assert chosen(page) == ["image.png"]
 
     bring(page, "drop", *[(f"{n}.png", "image/png", PNG, 0) for n in range(5)])

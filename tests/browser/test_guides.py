@@ -37,6 +37,6 @@ def test_a_wide_window_shows_other_guides_text_and_contents_side_by_side(
                 page.locator(name).bounding_box() for name in (".guides", "main", ".contents")
             ]
         )
-        for left, right in pairwise(boxes):
-            assert left["x"] + left["width"] < right["x"]
-            assert abs(left["y"] - right["y"]) < 100
+        for left_box, right_box in pairwise(boxes):
+            assert left_box["x"] + left_box["width"] < right_box["x"]
+            assert abs(left_box["y"] - right_box["y"]) < 100

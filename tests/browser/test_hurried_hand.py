@@ -29,7 +29,7 @@ SCREEN = {"ticket": 7, "text": TEXT, "chosen": "", "focus": "text", "note": Fals
 
 
 def judged(
-    events: list[dict[str, Any]], got: list[str], told: list[str] | None = None
+    events: list[dict[str, Any]], got: list[str], published: list[str] | None = None
 ) -> list[str]:
     """What the judge says where a company got these texts, and heard of those that were told."""
 
@@ -41,7 +41,7 @@ def judged(
             headers={"X-Webhook-Id": str(number)},
             body=json.dumps({"data": {"ticket_id": 7, "comment": row(text)}}),
         )
-        for number, text in enumerate(got if told is None else told)
+        for number, text in enumerate(got if published is None else published)
     ]
     status = {"id": 7, "ticket_status_id": 1, "reason_code": None}
     world = SimpleNamespace(
@@ -52,17 +52,17 @@ def judged(
     return hurry.judge(world, SimpleNamespace(mails=[]), events)[1]
 
 
-def act(said: str, **screen: Any) -> list[dict[str, Any]]:
-    shown = {**SCREEN, **screen}
+def act(fate: str, **screen: Any) -> list[dict[str, Any]]:
+    full_screen = {**SCREEN, **screen}
     whole = {"agent": "ada", "ticket": 7, "mark": "ada0001"}
     return [
-        {**whole, "event": "confirmed", "screen": shown, "sends": True},
-        {**whole, "event": "said", "said": said, "screen": shown},
+        {**whole, "event": "confirmed", "screen": full_screen, "sends": True},
+        {**whole, "event": "said", "said": fate, "screen": full_screen},
     ]
 
 
 BACK = {"agent": "ada", "ticket": 7, "event": "taken back"}
-HELD = {"agent": "ada", "ticket": 7, "event": "held", "text": TEXT}
+HELD_BACK = {"agent": "ada", "ticket": 7, "event": "held", "text": TEXT}
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ HELD = {"agent": "ada", "ticket": 7, "event": "held", "text": TEXT}
         ([*act("waits"), *act("refused")], [TEXT]),
         ([*act("offline"), *act("waits")], [TEXT]),
         ([*act("waits"), BACK], []),
-        ([*act("waits"), HELD], []),
+        ([*act("waits"), HELD_BACK], []),
         (act("noted", note=True), []),
         (act("asked"), []),
         (act("waits"), [f"{TEXT}\nPlease send:\n- Factura"]),
@@ -92,7 +92,7 @@ def test_what_was_confirmed_and_got_once_is_right(events: list[Any], got: list[s
         (act("nothing"), [TEXT, TEXT]),
         (act("waits"), [TEXT, "Nobody wrote this."]),
         ([*act("waits"), BACK], [TEXT]),
-        ([*act("waits"), HELD], [TEXT]),
+        ([*act("waits"), HELD_BACK], [TEXT]),
         (act("noted", note=True), [TEXT]),
         (act("asked"), [TEXT]),
         (act("waits"), [TEXT[:-3]]),
@@ -125,13 +125,13 @@ def test_a_hand_knows_from_the_screen_what_arrives(
 ) -> None:
     settings.UNDO_SECONDS = 600
     build.macro("Rechazar: faltan pruebas", text="No.", move_to=Status.DECLINED)
-    made = build.ticket(company, agent=ada, status=Status.IN_REVIEW)
+    ticket = build.ticket(company, agent=ada, status=Status.IN_REVIEW)
     events: list[dict[str, Any]] = []
     with chromium.tab(live_server.url) as tab:
         tab.sign_in(desk)
         place = Desk(live_server.url, dict, dict, {}, events.append)
         hand = chromium.do(Hand, "ada", tab.context, place, Random(1))  # noqa: S311
-        chromium.do(hand.episode, made.pk, kind, slip)
+        chromium.do(hand.episode, ticket.pk, kind, slip)
         chromium.do(hand.page.goto, "about:blank")
 
     assert [one["fate"] for one in hurry.fates_of(events)] == fates
@@ -140,8 +140,8 @@ def test_a_hand_knows_from_the_screen_what_arrives(
 
 
 def test_what_is_read_and_not_heard_is_noticed() -> None:
-    assert judged(act("waits"), [TEXT], told=[]) != []
-    assert judged(act("waits"), [TEXT], told=[TEXT, TEXT]) != []
+    assert judged(act("waits"), [TEXT], published=[]) != []
+    assert judged(act("waits"), [TEXT], published=[TEXT, TEXT]) != []
 
 
 @pytest.mark.parametrize(

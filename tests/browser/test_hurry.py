@@ -58,7 +58,7 @@ def second(page: Tab, chromium: Chromium) -> Iterator[Tab]:
     assert other.complaints == []
 
 
-def said(ticket: Ticket) -> list[str]:
+def comment_texts(ticket: Ticket) -> list[str]:
     return list(Comment.objects.filter(ticket=ticket).order_by("pk").values_list("text", flat=True))
 
 
@@ -83,7 +83,7 @@ def test_a_wrong_word_in_the_macro_box_sends_nothing(page: Tab, ticket: Ticket, 
     page.press("Escape")
     page.reload()
     page.sees("#ticket")
-    assert (said(ticket), status(ticket)) == ([], Status.IN_REVIEW)
+    assert (comment_texts(ticket), status(ticket)) == ([], Status.IN_REVIEW)
 
 
 def test_a_macro_that_decides_is_read_before_it_is_sent(page: Tab, ticket: Ticket) -> None:
@@ -95,11 +95,11 @@ def test_a_macro_that_decides_is_read_before_it_is_sent(page: Tab, ticket: Ticke
     page.focused("#text")
     assert page.value("#text") == "Nothing came."
     page.sees("#aim-hint", "move to Declined · reason code: Evidence is missing")
-    assert (said(ticket), status(ticket)) == ([], Status.IN_REVIEW)
+    assert (comment_texts(ticket), status(ticket)) == ([], Status.IN_REVIEW)
 
     page.leave_by("Control+Enter")
     page.sees(".desk-head .desk-pill", "Declined")
-    assert (said(ticket), status(ticket)) == (["Nothing came."], Status.DECLINED)
+    assert (comment_texts(ticket), status(ticket)) == (["Nothing came."], Status.DECLINED)
     assert code(ticket) == "evidence_missing"
 
 
@@ -111,13 +111,13 @@ def test_a_macro_without_a_code_asks_for_one_by_a_letter(page: Tab, ticket: Tick
     page.focused("#composer [data-codes='3'] input")
     page.sees("#aim-hint", "reason code: choose one")
     page.press("Control+Enter")
-    assert (said(ticket), status(ticket)) == ([], Status.IN_REVIEW)
+    assert (comment_texts(ticket), status(ticket)) == ([], Status.IN_REVIEW)
     page.press("d")
     page.focused("#text")
     page.sees("#aim-hint", "reason code: Delivered as agreed")
     page.leave_by("Control+Enter")
     page.sees(".desk-head .desk-pill", "Declined")
-    assert (said(ticket), code(ticket)) == (["It was delivered."], "delivered")
+    assert (comment_texts(ticket), code(ticket)) == (["It was delivered."], "delivered")
 
 
 @pytest.mark.slow
@@ -135,7 +135,7 @@ def test_a_move_beside_the_text_sends_nothing_without_a_code(page: Tab, ticket: 
     page.do(lambda one: one.locator("#text").focus())
     page.leave_by("Control+Enter")
     page.sees(".desk-agent", "No.")
-    assert (said(ticket), status(ticket)) == (["No."], Status.IN_REVIEW)
+    assert (comment_texts(ticket), status(ticket)) == (["No."], Status.IN_REVIEW)
 
 
 def test_a_dialog_takes_a_letter_and_then_the_text(page: Tab, ticket: Ticket) -> None:
@@ -146,7 +146,7 @@ def test_a_dialog_takes_a_letter_and_then_the_text(page: Tab, ticket: Ticket) ->
     page.focused("#reason-declined")
     assert page.value("#reason-declined") == "Too late."
     page.leave_by("Control+Enter")
-    assert (said(ticket), code(ticket)) == (["Too late."], "claimed_late")
+    assert (comment_texts(ticket), code(ticket)) == (["Too late."], "claimed_late")
 
 
 @pytest.mark.slow
@@ -159,7 +159,7 @@ def test_a_text_begun_before_the_code_is_whole_and_waits(page: Tab, ticket: Tick
     assert status(ticket) == Status.IN_REVIEW
     page.press("c")
     page.leave_by("Control+Enter")
-    assert (said(ticket), code(ticket)) == (["Too late."], "claimed_late")
+    assert (comment_texts(ticket), code(ticket)) == (["Too late."], "claimed_late")
 
 
 @pytest.mark.slow
@@ -169,7 +169,7 @@ def test_many_are_declined_by_a_letter(page: Tab, ticket: Ticket) -> None:
     page.focused(".desk-ask [data-codes] input")
     page.type("bNo.")
     page.leave_by("Control+Enter")
-    assert (said(ticket), code(ticket)) == (["No."], "packaging")
+    assert (comment_texts(ticket), code(ticket)) == (["No."], "packaging")
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_a_macro_is_found_by_any_part_of_its_name_and_sent(
     page.type(typed)
     page.leave_by("Control+Enter")
     page.sees(".desk-head .desk-pill", "Incomplete")
-    assert said(ticket) == ["Please send photos.\nPlease send:\n- Invoice"]
+    assert comment_texts(ticket) == ["Please send photos.\nPlease send:\n- Invoice"]
 
 
 @pytest.mark.slow
@@ -197,7 +197,7 @@ def test_a_whole_name_wins_over_longer_ones(page: Tab, ticket: Ticket, typed: st
     page.sees(".desk-names [aria-selected=true]", "What happened?")
     page.leave_by("Control+Enter")
     page.sees(".desk-agent", "What happened?")
-    assert said(ticket) == ["What happened?"]
+    assert comment_texts(ticket) == ["What happened?"]
 
 
 @pytest.mark.slow
@@ -212,7 +212,7 @@ def test_two_macros_of_nearly_one_name_are_a_choice(page: Tab, ticket: Ticket) -
     page.sees("#macro-hint", "macro has these words")
     page.press("Backspace", "x", "Control+Enter")
     page.sees("#macro-hint", "No macro has these words")
-    assert said(ticket) == []
+    assert comment_texts(ticket) == []
 
 
 @pytest.mark.slow
@@ -224,7 +224,7 @@ def test_an_arrow_away_from_a_whole_name_is_no_choice(page: Tab, ticket: Ticket)
     page.type("pedir")
     page.press("ArrowDown", "Control+Enter")
     page.sees("#macro-hint", "macro has these words")
-    assert said(ticket) == []
+    assert comment_texts(ticket) == []
 
 
 @pytest.mark.slow
@@ -236,7 +236,7 @@ def test_a_macro_beside_other_words_is_read_first(page: Tab, ticket: Ticket) -> 
     page.press("Control+Enter")
     page.focused("#text")
     assert page.value("#text") == "Hello\n\nPlease send photos."
-    assert said(ticket) == []
+    assert comment_texts(ticket) == []
 
 
 @pytest.mark.slow
@@ -246,7 +246,7 @@ def test_an_arrow_chooses_one_of_several_macros(page: Tab, ticket: Ticket) -> No
     page.press("ArrowDown", "Enter")
     page.focused("#text")
     assert page.value("#text") == "Nothing came."
-    assert said(ticket) == []
+    assert comment_texts(ticket) == []
 
 
 def test_back_after_a_reply_leads_to_the_list_and_brings_no_text(page: Tab, ticket: Ticket) -> None:
@@ -262,7 +262,7 @@ def test_back_after_a_reply_leads_to_the_list_and_brings_no_text(page: Tab, tick
     page.do(lambda one: one.go_forward())
     page.sees(".desk-agent", "We look into it.")
     assert page.value("#text") == ""
-    assert said(ticket) == ["We look into it."]
+    assert comment_texts(ticket) == ["We look into it."]
 
 
 def test_a_draft_comes_back_with_its_decision_and_is_gone_on_from(
@@ -288,7 +288,7 @@ def test_a_draft_comes_back_with_its_decision_and_is_gone_on_from(
     assert page.value("#text") == "Nothing came. So far."
     page.leave_by("Control+Enter")
     page.sees(".desk-head .desk-pill", "Declined")
-    assert (said(ticket), code(ticket)) == (["Nothing came. So far."], "evidence_missing")
+    assert (comment_texts(ticket), code(ticket)) == (["Nothing came. So far."], "evidence_missing")
 
 
 @pytest.mark.slow
@@ -302,7 +302,7 @@ def test_a_macro_that_decides_is_read_also_where_nothing_is_left_to_decide(
     page.type("prueb")
     page.press("Control+Enter")
     page.focused("#text")
-    assert said(ticket) == []
+    assert comment_texts(ticket) == []
 
 
 @pytest.mark.slow
@@ -313,7 +313,7 @@ def test_back_after_a_move_leads_to_the_list(page: Tab, ticket: Ticket) -> None:
     page.do(lambda one: one.go_back())
     page.sees("#result_list")
     assert "queue=mine" in page.url
-    assert said(ticket) == ["Too late."]
+    assert comment_texts(ticket) == ["Too late."]
 
 
 def test_what_one_tab_has_sent_goes_from_the_other(page: Tab, second: Tab, ticket: Ticket) -> None:
@@ -327,7 +327,7 @@ def test_what_one_tab_has_sent_goes_from_the_other(page: Tab, second: Tab, ticke
     page.sees(".desk-agent", "Once only.")
     second.sees("#draft-hint", "Sent from another tab.")
     assert second.value("#text") == ""
-    assert said(ticket) == ["Once only."]
+    assert comment_texts(ticket) == ["Once only."]
 
 
 @pytest.mark.slow
@@ -340,12 +340,12 @@ def test_the_same_text_within_a_minute_asks_first(page: Tab, ticket: Ticket) -> 
         page.do(lambda one: one.wait_for_load_state())
     page.sees(".desk-refusal", "You sent the same text to this ticket a moment ago.")
     page.refused()
-    assert said(ticket) == ["We look into it."]
+    assert comment_texts(ticket) == ["We look into it."]
 
     page.press("r")
     page.leave_by("Control+Enter")
     page.misses(".desk-refusal")
-    assert said(ticket) == ["We look into it."] * 2
+    assert comment_texts(ticket) == ["We look into it."] * 2
 
 
 def test_a_lost_connection_keeps_the_text_and_the_page(page: Tab, ticket: Ticket) -> None:
@@ -356,12 +356,12 @@ def test_a_lost_connection_keeps_the_text_and_the_page(page: Tab, ticket: Ticket
     page.press("Control+Enter")
     page.sees(".desk-offline", "No connection")
     assert page.value("#text") == "Written in a tunnel."
-    assert said(ticket) == []
+    assert comment_texts(ticket) == []
 
     page.do(lambda one: one.context.set_offline(False))
     page.leave_by("Control+Enter")
     page.sees(".desk-agent", "Written in a tunnel.")
-    assert said(ticket) == ["Written in a tunnel."]
+    assert comment_texts(ticket) == ["Written in a tunnel."]
 
 
 HOLD_ANSWERS = """() => {

@@ -78,14 +78,14 @@ def tour(tab: Tab, world: World) -> Iterator[str]:
 
 
 def test_axe_finds_no_violation_of_level_a_or_aa_and_no_page_is_heavy(tab: Tab) -> None:
-    found, loaded, missing = {}, {}, {}
+    violations, loaded, missing = {}, {}, {}
     for page in tour(tab, World()):
         loaded[page] = tab.do(lambda page: page.evaluate(LOADED))
         missing[page] = tab.do(lambda page: page.evaluate(MISSING_ICONS))
-        found[page] = tab.violations()
+        violations[page] = tab.violations()
 
-    assert len(found) == 20
-    assert {page: lines for page, lines in found.items() if lines} == {}
+    assert len(violations) == 20
+    assert {page: lines for page, lines in violations.items() if lines} == {}
     assert {page: names for page, names in missing.items() if names} == {}
     for page, files in loaded.items():
         assert 100 < sum(size for _, size in files) / 1024 <= MOST_KB, (page, files)
@@ -96,10 +96,10 @@ def test_axe_finds_no_violation_of_level_a_or_aa_and_no_page_is_heavy(tab: Tab) 
 @pytest.mark.slow
 def test_axe_finds_contrast_enough_in_the_dark(tab: Tab) -> None:
     tab.theme("dark")
-    found = {page: tab.violations(**ONLY_COLOURS) for page in tour(tab, World())}
+    violations = {page: tab.violations(**ONLY_COLOURS) for page in tour(tab, World())}
 
-    assert len(found) == 20
-    assert {page: lines for page, lines in found.items() if lines} == {}
+    assert len(violations) == 20
+    assert {page: lines for page, lines in violations.items() if lines} == {}
 
 
 def test_nothing_is_wider_than_a_phone_or_than_a_screen_at_200_percent(

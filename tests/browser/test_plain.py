@@ -17,7 +17,7 @@ STOP = """(() => { const at = document.activeElement;
   return at === document.body ? null : {
     name: at.id || at.name || at.textContent.trim().slice(0, 30),
     tag: at.tagName, seen: outlined(at) || outlined(at.closest("tr")) } })()"""
-SHOWN = """[...document.querySelectorAll("#main :is(button, textarea, select), #nav-sidebar")]
+CONTROLS = """[...document.querySelectorAll("#main :is(button, textarea, select), #nav-sidebar")]
   .filter(one => one.checkVisibility({ visibilityProperty: true })).map(
   one => one.outerHTML.slice(0, 80))"""
 HIDDEN_WORDS = """(() => { const thread = document.getElementById("thread");
@@ -111,7 +111,7 @@ def test_a_ticket_on_paper_is_its_whole_conversation_in_the_light(
     tab.do(lambda page: page.emulate_media(media="print"))
 
     assert tab.do(lambda page: page.evaluate(HIDDEN_WORDS)) <= 0
-    assert tab.do(lambda page: page.evaluate(SHOWN)) == []
+    assert tab.do(lambda page: page.evaluate(CONTROLS)) == []
     assert tab.do(lambda page: page.evaluate(PAPER)) == "rgb(255, 255, 255)"
     assert tab.violations(runOnly={"type": "rule", "values": ["color-contrast"]}) == []
     tab.sees("#thread", "The parcel has not moved for a week.")

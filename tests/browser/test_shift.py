@@ -83,7 +83,7 @@ def open_from_the_queue(tab: Tab, ticket_id: int) -> None:
     assert tab.ticket == ticket_id
 
 
-def said(ticket: Ticket) -> list[tuple[str, str, bool]]:
+def comments(ticket: Ticket) -> list[tuple[str, str, bool]]:
     lines = Comment.objects.filter(ticket=ticket).order_by("pk")
     return list(lines.values_list("by", "text", "public"))
 
@@ -142,7 +142,7 @@ def test_a_shift_by_keyboard(tab: Tab, calls: Call, company: Company, ada: Agent
     ticket = Ticket.objects.get(pk=number)
     assert (ticket.status, ticket.agent) == (Status.ACCEPTED, ada)
     assert ticket.decided_at is not None
-    assert said(ticket) == [
+    assert comments(ticket) == [
         ("agent", "Third one of this week.", False),
         (
             "agent",
@@ -194,7 +194,7 @@ def test_keys_of_a_ticket_s_page(page: Tab, ticket: Ticket) -> None:
     page.misses("#move-declined")
     assert page.value("#text") == "raid, next."
     ticket.refresh_from_db()
-    assert (ticket.status, said(ticket)) == (Status.IN_REVIEW, [])
+    assert (ticket.status, comments(ticket)) == (Status.IN_REVIEW, [])
 
 
 @pytest.mark.slow
@@ -210,7 +210,7 @@ def test_a_dialog_asks_for_documents_by_keyboard(page: Tab, ticket: Ticket) -> N
     page.leave_by("Tab", "Control+Enter")
 
     page.sees("body", "1 ticket moved to Incomplete.")
-    assert said(ticket) == [("agent", "Please send:\n- Photo\n- Police report", True)]
+    assert comments(ticket) == [("agent", "Please send:\n- Photo\n- Police report", True)]
 
 
 def test_a_stale_page_keeps_the_text_and_sends_it_the_second_time(
@@ -228,7 +228,7 @@ def test_a_stale_page_keeps_the_text_and_sends_it_the_second_time(
     page.sees(".desk-unread", "ben moved it from In review to Incomplete.")
     page.sees(".desk-unread-agent", "Which box?")
     assert page.value("#text") == "We look into it."
-    assert [text for _, text, _ in said(ticket)] == ["Which box?"]
+    assert [text for _, text, _ in comments(ticket)] == ["Which box?"]
 
     # What is new has the focus: the same key once more sends nothing that was not read.
     page.focused(".desk-refusal")
@@ -248,7 +248,7 @@ def test_a_stale_page_keeps_the_text_and_sends_it_the_second_time(
     page.tab_to("#text")
     page.leave_by("Control+Enter")
     page.sees(".desk-note", "Looks like fraud.")
-    assert said(ticket)[-1] == ("agent", "Looks like fraud.", False)
+    assert comments(ticket)[-1] == ("agent", "Looks like fraud.", False)
 
 
 @pytest.mark.slow
@@ -264,7 +264,7 @@ def test_a_stale_dialog_keeps_the_reason(page: Tab, ticket: Ticket) -> None:
     page.sees("[role=alert]", "ben moved it from In review to Accepted.")
     assert page.value("#id_reason") == "The box was not ours."
     ticket.refresh_from_db()
-    assert (ticket.status, said(ticket)) == (Status.ACCEPTED, [])
+    assert (ticket.status, comments(ticket)) == (Status.ACCEPTED, [])
 
 
 def test_a_draft_survives_a_reload_and_goes_when_it_is_sent(page: Tab, ticket: Ticket) -> None:
@@ -282,7 +282,7 @@ def test_a_draft_survives_a_reload_and_goes_when_it_is_sent(page: Tab, ticket: T
     assert page.value("#text") == ""
     page.reload()
     assert page.value("#text") == ""
-    assert said(ticket) == [("agent", "Dear all", True)]
+    assert comments(ticket) == [("agent", "Dear all", True)]
 
 
 @pytest.mark.slow

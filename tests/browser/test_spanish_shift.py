@@ -12,7 +12,7 @@ from companies.models import Company
 from desk.models import Preferences
 from tests import builders as build
 from tests.browser.chromium import Chromium
-from tests.browser.test_shift import LIST, Call, calls, log_in, said
+from tests.browser.test_shift import LIST, Call, calls, comments, log_in
 from tickets.models import Agent, Ticket
 from tickets.statuses import Status
 
@@ -153,7 +153,7 @@ def test_a_shift_in_spanish_by_keyboard(
     ticket = Ticket.objects.get(pk=number)
     assert (ticket.status, ticket.agent) == (Status.ACCEPTED, ada)
     papers = "Envíe, por favor:\n- Factura\n- Foto del daño"
-    assert said(ticket) == [
+    assert comments(ticket) == [
         ("agent", "Tercera vez esta semana, @maría.gonzález", False),
         (
             "agent",

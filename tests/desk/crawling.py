@@ -32,25 +32,31 @@ class Page(HTMLParser):
         self.feed(html)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
+        attributes = {name: value or "" for name, value in attrs}
         self.tags.append(tag)
         # What came from outside stands in <bdi>, and a language of its own is named.
-        foreign = tag in UNREAD | {"bdi", "textarea", "pre", "code"} or ICON in given.get(
+        foreign = tag in UNREAD | {"bdi", "textarea", "pre", "code"} or ICON in attributes.get(
             "class", ""
         )
-        quiet = foreign or (tag != "html" and "lang" in given) or any(mute for _, mute in self.open)
+        quiet = (
+            foreign
+            or (tag != "html" and "lang" in attributes)
+            or any(mute for _, mute in self.open)
+        )
         if tag not in VOID:
             self.open.append((tag, quiet))
-        if tag == "a" and "href" in given:
-            self.links.append(given["href"])
-        if "id" in given and not any(name == "template" for name, _ in self.open):
-            self.ids.append(given["id"])
-        if tag == "label" and "for" in given:
-            self.labels.append(given["for"])
+        if tag == "a" and "href" in attributes:
+            self.links.append(attributes["href"])
+        if "id" in attributes and not any(name == "template" for name, _ in self.open):
+            self.ids.append(attributes["id"])
+        if tag == "label" and "for" in attributes:
+            self.labels.append(attributes["for"])
         if not quiet:
-            self.texts += [given[name] for name in READ_ATTRIBUTES if given.get(name, "").strip()]
-        if tag == "input" and given.get("type") in ("submit", "button"):
-            self.texts.append(given.get("value", ""))
+            self.texts += [
+                attributes[name] for name in READ_ATTRIBUTES if attributes.get(name, "").strip()
+            ]
+        if tag == "input" and attributes.get("type") in ("submit", "button"):
+            self.texts.append(attributes.get("value", ""))
 
     def handle_endtag(self, tag: str) -> None:
         while any(name == tag for name, _ in self.open):
@@ -100,7 +106,7 @@ def crawl(client: Client, *further: str) -> dict[str, Page]:
         page = pages[address] = Page(answer.content.decode())
         page.status = answer.status_code
         for link in page.links:
-            found = urljoin(address, link).split("#")[0]
-            if found.startswith("/admin/") and "logout" not in found:
-                waiting.append(found)
+            target = urljoin(address, link).split("#")[0]
+            if target.startswith("/admin/") and "logout" not in target:
+                waiting.append(target)
     return pages

@@ -72,13 +72,13 @@ class FakeProvider:
         self.issuer = ""
         # By code: the challenge, the redirect address, and the token.
         self.codes: dict[str, tuple[str, str, str]] = {}
-        self.asked: list[str] = []
+        self.requested_paths: list[str] = []
         self.broken: dict[str, tuple[int, bytes]] = {}
         self.discovery: dict[str, Any] = {}
 
     def grant(
         self,
-        asked: dict[str, str],
+        query: dict[str, str],
         *,
         alg: str = "RS256",
         kid: str = "",
@@ -89,9 +89,9 @@ class FakeProvider:
         """A code for whom the claims name, as the browser would bring it back."""
         claims: dict[str, Any] = {
             "iss": self.issuer,
-            "aud": asked["client_id"],
+            "aud": query["client_id"],
             "sub": "subject-of-ada",
-            "nonce": asked["nonce"],
+            "nonce": query["nonce"],
             "iat": int(time.time()) + begins_in,
             "exp": int(time.time()) + ends_in,
             "email": "ada@desk.example",
@@ -99,11 +99,11 @@ class FakeProvider:
         }
         token = signed(claims | changes, alg, kid or alg)
         code = f"code-{len(self.codes)}"
-        self.codes[code] = (asked["code_challenge"], asked["redirect_uri"], token)
+        self.codes[code] = (query["code_challenge"], query["redirect_uri"], token)
         return code
 
     def answer(self, path: str, body: str, login: str) -> tuple[int, bytes]:
-        self.asked.append(path)
+        self.requested_paths.append(path)
         if path in self.broken:
             return self.broken[path]
         if path.endswith("/openid-configuration"):
@@ -126,12 +126,14 @@ class FakeProvider:
     def token(self, form: dict[str, str], login: str) -> tuple[int, bytes]:
         expected = base64.b64encode(f"{CLIENT_ID}:{CLIENT_SECRET}".encode()).decode()
         challenge, redirect_uri, token = self.codes.pop(form.get("code", ""), ("", "", ""))
-        shown = encoded(hashlib.sha256(form.get("code_verifier", "").encode()).digest())
-        right = login == f"Basic {expected}" and shown == challenge
+        challenge_of_verifier = encoded(
+            hashlib.sha256(form.get("code_verifier", "").encode()).digest()
+        )
+        right = login == f"Basic {expected}" and challenge_of_verifier == challenge
         if not right or form.get("redirect_uri") != redirect_uri:
             return 400, b'{"error": "invalid_grant", "error_description": "desk-secret-7"}'
-        said = {"access_token": "opaque", "token_type": "Bearer", "id_token": token}
-        return 200, json.dumps(said).encode()
+        answer = {"access_token": "opaque", "token_type": "Bearer", "id_token": token}
+        return 200, json.dumps(answer).encode()
 
 
 @contextmanager
@@ -143,14 +145,14 @@ def running_provider() -> Iterator[FakeProvider]:
             length = int(self.headers.get("Content-Length") or 0)
             body = self.rfile.read(length).decode()
             login = self.headers.get("Authorization", "")
-            status, said = provider.answer(self.path, body, login)
+            status, content = provider.answer(self.path, body, login)
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             if 300 <= status < 400:
                 self.send_header("Location", "/elsewhere")
-            self.send_header("Content-Length", str(len(said)))
+            self.send_header("Content-Length", str(len(content)))
             self.end_headers()
-            self.wfile.write(said)
+            self.wfile.write(content)
 
         do_POST = do_GET
 

@@ -113,7 +113,7 @@ def test_the_export_names_the_parameter_that_it_does_not_know(
 
 
 @pytest.mark.parametrize(
-    ("address", "said"),
+    ("address", "message"),
     [
         ("reports/overview.csv?from=x", "From: enter a day."),
         ("reports/overview.csv?from=2026-01-01&to=2020-01-01", "From must not be after To."),
@@ -123,11 +123,11 @@ def test_the_export_names_the_parameter_that_it_does_not_know(
     ],
 )
 def test_a_file_names_what_it_cannot_be_narrowed_by(
-    client_of_all: Client, address: str, said: str
+    client_of_all: Client, address: str, message: str
 ) -> None:
     answer = client_of_all.get(f"/admin/{address}")
 
-    assert (answer.status_code, answer.content.decode()) == (400, said)
+    assert (answer.status_code, answer.content.decode()) == (400, message)
 
 
 def test_a_ticket_opened_from_a_list_that_cannot_be_goes_on(

@@ -35,11 +35,11 @@ def declined(company: Company, **changes: Any) -> Ticket:
 @pytest.fixture
 def ticket(company: Company, agent: Agent) -> Ticket:
     """Declined by Ada, and appealed."""
-    made = build.ticket(company, status=Status.IN_REVIEW)
-    working.move(made.pk, Status.DECLINED, user=agent.user, reason="No photo.")
-    appeals.appeal_decision(company, made.pk, COMPANY, "Look <b>again</b>.")
-    made.refresh_from_db()
-    return made
+    ticket = build.ticket(company, status=Status.IN_REVIEW)
+    working.move(ticket.pk, Status.DECLINED, user=agent.user, reason="No photo.")
+    appeals.appeal_decision(company, ticket.pk, COMPANY, "Look <b>again</b>.")
+    ticket.refresh_from_db()
+    return ticket
 
 
 def page(client: Client, ticket: Ticket) -> str:
@@ -47,8 +47,8 @@ def page(client: Client, ticket: Ticket) -> str:
 
 
 def decide(client: Client, ticket: Ticket, decision: str, reason: str = "Why.", **more: Any) -> Any:
-    sent = {"decision": decision, "reason": reason, "seen": token(ticket), **more}
-    return client.post(f"/admin/tickets/ticket/{ticket.pk}/appeal/", sent)
+    form = {"decision": decision, "reason": reason, "seen": token(ticket), **more}
+    return client.post(f"/admin/tickets/ticket/{ticket.pk}/appeal/", form)
 
 
 def test_leads_have_a_queue_of_them_with_the_oldest_first(lead: Client, company: Company) -> None:
@@ -122,10 +122,10 @@ def test_what_cannot_be_decided_so_is_shown_again(
 def test_a_page_that_is_out_of_date_decides_nothing_and_keeps_the_text(
     lead: Client, ticket: Ticket
 ) -> None:
-    shown = token(ticket)
+    page_token = token(ticket)
     working.write(ticket.pk, "Wait.", user=build.agent("ben").user, public=False)
 
-    answer = decide(lead, ticket, "refuse", "My long text.", seen=shown)
+    answer = decide(lead, ticket, "refuse", "My long text.", seen=page_token)
 
     assert answer.status_code == 409
     text = answer.content.decode()
@@ -150,12 +150,12 @@ def test_what_is_sent_twice_is_decided_once(lead: Client, ticket: Ticket) -> Non
 @pytest.fixture
 def own(company: Company, lead: Client) -> Ticket:
     """Declined by Eve, a lead, and appealed."""
-    made = build.ticket(company, status=Status.IN_REVIEW)
+    ticket = build.ticket(company, status=Status.IN_REVIEW)
     eve = Agent.objects.get(user__username="eve").user
-    working.move(made.pk, Status.DECLINED, user=eve, reason="No photo.")
-    appeals.appeal_decision(company, made.pk, COMPANY, "Look again.")
-    made.refresh_from_db()
-    return made
+    working.move(ticket.pk, Status.DECLINED, user=eve, reason="No photo.")
+    appeals.appeal_decision(company, ticket.pk, COMPANY, "Look again.")
+    ticket.refresh_from_db()
+    return ticket
 
 
 @pytest.mark.parametrize("decision", ["accept", "refuse"])
@@ -192,16 +192,16 @@ def test_the_only_lead_confirms_and_history_says_so(lead: Client, own: Ticket, a
         user = build.agent("kim", group="agent" if away == "agent" else "lead").user
         user.is_active = away == "agent"
         user.save()
-    asked = decide(lead, own, "refuse")
-    assert asked.status_code == 409
-    assert "there is no other lead" in asked.content.decode()
-    assert 'name="alone" value="1"' in asked.content.decode()
+    confirmation = decide(lead, own, "refuse")
+    assert confirmation.status_code == 409
+    assert "there is no other lead" in confirmation.content.decode()
+    assert 'name="alone" value="1"' in confirmation.content.decode()
     assert own.appeals.get().is_pending
 
     assert decide(lead, own, "refuse", alone="1").status_code == 302
     assert not own.appeals.get().is_pending
-    said = "eve, the only lead, refused the appeal of their own decision."
-    assert said in page(lead, own)
+    sentence = "eve, the only lead, refused the appeal of their own decision."
+    assert sentence in page(lead, own)
 
 
 def test_who_declined_before_may_judge_the_next_decision(

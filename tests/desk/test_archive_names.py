@@ -29,7 +29,7 @@ NAMES = [
 
 
 @pytest.mark.parametrize(
-    ("name", "shown"),
+    ("name", "expected"),
     [
         ("box.png", "7-box.png"),
         (BOX * 150 + ".png", "7-" + BOX * 62 + ".png"),
@@ -53,9 +53,9 @@ NAMES = [
         ("\u0301" * 400, "7-"),
     ],
 )
-def test_a_name_is_cut_between_letters_and_keeps_its_ending(name: str, shown: str) -> None:
-    assert archive_name(7, name) == shown
-    assert len(shown.encode()) <= 255
+def test_a_name_is_cut_between_letters_and_keeps_its_ending(name: str, expected: str) -> None:
+    assert archive_name(7, name) == expected
+    assert len(expected.encode()) <= 255
 
 
 def test_every_archive_unpacks(company: Company, desk: Client, tmp_path: Path) -> None:

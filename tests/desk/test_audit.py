@@ -40,38 +40,38 @@ def olga(db: None) -> User:
     return roles.create_user("olga", "long-Enough-9812", "operator")
 
 
-def noted(act: str, actor: str = "olga@desk1", **about: Any) -> AuditEntry:
+def add_audit_entry(act: str, actor: str = "olga@desk1", **about: Any) -> AuditEntry:
     return audit.record_act(act, actor=actor, via=AuditEntry.Via.COMMAND, **about)
 
 
-def logged(user: User, thing: Any, said: str = "Changed active.") -> LogEntry:
-    return LogEntry.objects.log_actions(user.pk, [thing], CHANGE, said)
+def logged(user: User, thing: Any, message: str = "Changed active.") -> LogEntry:
+    return LogEntry.objects.log_actions(user.pk, [thing], CHANGE, message)
 
 
 @pytest.fixture
 def history(olga: User, company: Company) -> None:
-    noted("drain", details={"reason": "night"})
+    add_audit_entry("drain", details={"reason": "night"})
     logged(olga, company)
-    noted("revoke_token", "paul@desk2", company_id=company.pk, about="two tokens")
+    add_audit_entry("revoke_token", "paul@desk2", company_id=company.pk, about="two tokens")
     logged(olga, build.company("Birch"))
 
 
 def test_acts_of_commands_and_of_the_desk_are_one_list(history: None, company: Company) -> None:
-    found = rows()
+    entries = rows()
 
-    assert [(one["act"], one["actor"], one["log"]) for one in found] == [
+    assert [(one["act"], one["actor"], one["log"]) for one in entries] == [
         ("change", "olga", "desk"),
         ("revoke_token", "paul@desk2", "audit"),
         ("change", "olga", "desk"),
         ("drain", "olga@desk1", "audit"),
     ]
-    assert found[2]["company_id"] == company.pk
-    assert found[2]["outcome"] == "Changed active."
+    assert entries[2]["company_id"] == company.pk
+    assert entries[2]["outcome"] == "Changed active."
     assert "drain  reason=night  → done" in run().splitlines()[-1]
 
 
 @pytest.mark.parametrize(
-    ("options", "found"),
+    ("options", "expected"),
     [
         (["--actor", "olga"], ["change", "change", "drain"]),
         (["--actor", "olga@desk1"], ["drain"]),
@@ -83,8 +83,8 @@ def test_acts_of_commands_and_of_the_desk_are_one_list(history: None, company: C
         (["--until", "1h"], []),
     ],
 )
-def test_it_is_narrowed(history: None, options: list[str], found: list[str]) -> None:
-    assert [one["act"] for one in rows(*options)] == found
+def test_it_is_narrowed(history: None, options: list[str], expected: list[str]) -> None:
+    assert [one["act"] for one in rows(*options)] == expected
 
 
 def test_what_was_done_to_a_company_is_found(history: None, company: Company) -> None:
@@ -93,7 +93,7 @@ def test_what_was_done_to_a_company_is_found(history: None, company: Company) ->
 
 def test_pages_have_every_act_once_also_those_of_one_moment(olga: User, company: Company) -> None:
     for _ in range(5):
-        noted("drain")
+        add_audit_entry("drain")
         logged(olga, company)
     now = timezone.now()
     LogEntry.objects.update(action_time=now)
@@ -102,13 +102,13 @@ def test_pages_have_every_act_once_also_those_of_one_moment(olga: User, company:
         AuditEntry.objects.update(at=now)
         cursor.execute("SET LOCAL session_replication_role = origin")
 
-    seen, before = [], ""
+    listed_acts, before = [], ""
     while page := acts(Asked(), before=before, limit=3):
-        seen += page
-        assert len(seen) <= 10
+        listed_acts += page
+        assert len(listed_acts) <= 10
         before = act_place(page[-1])
-    assert len(seen) == 10
-    assert seen == acts(Asked(), limit=100)
+    assert len(listed_acts) == 10
+    assert listed_acts == acts(Asked(), limit=100)
 
 
 def test_it_is_long_and_read_in_steps(
@@ -129,16 +129,16 @@ def test_who_follows_hears_of_each_act_once(
         act = next(waits)
         if act is None:
             raise KeyboardInterrupt
-        noted(act)
+        add_audit_entry(act)
 
     monkeypatch.setattr(time, "sleep", wait)
 
-    found = rows("--follow", "--limit", "2")
-    assert [one["act"] for one in found] == ["revoke_token", "change", "resume", "hold_host"]
+    first_rows = rows("--follow", "--limit", "2")
+    assert [one["act"] for one in first_rows] == ["revoke_token", "change", "resume", "hold_host"]
 
 
 @pytest.mark.parametrize(
-    ("asked", "indexes"),
+    ("filters", "indexes"),
     [
         (Asked(), {"audit_by_time", "desk_log_by_time"}),
         (Asked(actor="olga"), {"audit_by_actor", "desk_log_by_user"}),
@@ -147,10 +147,10 @@ def test_who_follows_hears_of_each_act_once(
     ],
     ids=["all", "actor", "act", "company"],
 )
-def test_an_index_fits_each_question(history: None, asked: Asked, indexes: set[str]) -> None:
+def test_an_index_fits_each_question(history: None, filters: Asked, indexes: set[str]) -> None:
     offer_only(*indexes)
     plans = ""
-    for source, at, chosen in audit_trail.sources(asked):
+    for source, at, chosen in audit_trail.sources(filters):
         place = (timezone.now(), 1, 5)
         page = chosen.filter(audit_trail.behind(place, source, at)).order_by(f"-{at}", "-pk")[:50]
         plans += page.explain()
@@ -177,7 +177,7 @@ def test_operators_and_auditors_look_and_others_do_not(
 
 def test_the_page_is_narrowed_and_read_in_pages(history: None, operator: Client) -> None:
     for number in range(60):
-        noted("drain", about=f"number {number:02}")
+        add_audit_entry("drain", about=f"number {number:02}")
 
     first = operator.get("/admin/audit/?act=drain")
     assert "number 59" in first.text
@@ -192,12 +192,12 @@ def test_the_page_is_narrowed_and_read_in_pages(history: None, operator: Client)
 
 
 def test_the_file_has_what_the_filters_choose(history: None, operator: Client) -> None:
-    noted("drain", about='=HYPERLINK("x")')
+    add_audit_entry("drain", about='=HYPERLINK("x")')
 
-    sent = b"".join(operator.get("/admin/audit.csv?act=drain"))
-    lines = sent.removeprefix(BOM_UTF8).decode().splitlines()
+    content = b"".join(operator.get("/admin/audit.csv?act=drain"))
+    lines = content.removeprefix(BOM_UTF8).decode().splitlines()
 
-    assert sent.startswith(BOM_UTF8)
+    assert content.startswith(BOM_UTF8)
     assert len(lines) == 3
     assert "'=HYPERLINK" in lines[1]
     assert "reason=night" in lines[2]

@@ -84,15 +84,15 @@ def decided(company: Company, at: datetime) -> Ticket:
 
 def listed(client: Client, address: str, query: dict[str, Any]) -> tuple[int, set[int]]:
     """Return how many tickets a list says it has, and those on its pages."""
-    size, found, page = 0, set(), 0
+    size, ids, page = 0, set(), 0
     while True:
         answer = client.get(address, {**query, "p": page + 1})
         assert answer.status_code == 200
         changes = answer.context["cl"]
         size, page = changes.result_count, page + 1
-        found |= {ticket.pk for ticket in changes.result_list}
+        ids |= {ticket.pk for ticket in changes.result_list}
         if page * AT_ONCE >= size:
-            return size, found
+            return size, ids
 
 
 def rows(client: Client, address: str, query: dict[str, Any]) -> list[dict[str, str]]:
@@ -133,8 +133,8 @@ def test_report_counts_what_was_opened_and_decided_on_the_reader_s_day(
     for name, tickets in expected.items():
         now, before = overview[name][1:3]
         assert (now.value, before.value) == (len(tickets), 2), name
-        address, _, asked = now.link.partition("?")
-        assert listed(lead, address, dict(parse_qsl(asked))) == (len(tickets), tickets), name
+        address, _, link_query = now.link.partition("?")
+        assert listed(lead, address, dict(parse_qsl(link_query))) == (len(tickets), tickets), name
     assert [cell.value for cell in tables["money"][0]][:3] == ["MXN", "all", 4]
     (carrier,) = rows(lead, f"{REPORT}carriers.csv", query)
     assert [carrier[name] for name in expected] == ["4", "4"]

@@ -32,10 +32,10 @@ def failing(
     """`real`, which does its work and then fails for some."""
 
     def act(*args: Any, **kwargs: Any) -> Any:
-        found = real(*args, **kwargs)
+        result = real(*args, **kwargs)
         if is_bad(args[place]):
             raise ZeroDivisionError
-        return found
+        return result
 
     return act
 

@@ -45,17 +45,19 @@ def ticket(company: Company, agent: Agent) -> Ticket:
     shipment.updates.create(digest=b"x" * 16, occurred_at=timezone.now(), **scan)
     build.webhook(company)
     publishing.publish([build.news(company, 4101, tracking_number=shipment.tracking_number)])
-    made = build.ticket(
+    ticket = build.ticket(
         company, type_id=5, shipment_id=4101, status=Status.IN_REVIEW, comments="It is crushed. 箱"
     )
-    keep(made, "photo of the box.jpg", files.photo(), "image/jpeg")
-    keep(made, "invoice.pdf", files.pdf(2), "application/pdf")
-    keep(made, "for us.png", files.picture(), "image/png", public=False, by="agent", actor="ada")
-    working.write(made.pk, "They always do this.", user=agent.user, public=False)
-    said = Decision(
+    keep(ticket, "photo of the box.jpg", files.photo(), "image/jpeg")
+    keep(ticket, "invoice.pdf", files.pdf(2), "application/pdf")
+    keep(ticket, "for us.png", files.picture(), "image/png", public=False, by="agent", actor="ada")
+    working.write(ticket.pk, "They always do this.", user=agent.user, public=False)
+    decision = Decision(
         code="damage_confirmed", amounts=Amounts(Decimal(120), Decimal(80), None, "EUR")
     )
-    return working.move(made.pk, Status.ACCEPTED, user=agent.user, reason="Paid.", decision=said)
+    return working.move(
+        ticket.pk, Status.ACCEPTED, user=agent.user, reason="Paid.", decision=decision
+    )
 
 
 def keep(ticket: Ticket, name: str, content: bytes, media_type: str, **more: Any) -> TicketFile:
@@ -73,8 +75,8 @@ def keep(ticket: Ticket, name: str, content: bytes, media_type: str, **more: Any
 def take(
     desk: Client, ticket: Ticket, form: str = "zip", language: str = "en", copy: str = "carrier"
 ) -> HttpResponse:
-    said = {"language": language, "as": form, "for": copy}
-    return desk.post(f"{LIST}{ticket.pk}/claim-file/", said)
+    form_data = {"language": language, "as": form, "for": copy}
+    return desk.post(f"{LIST}{ticket.pk}/claim-file/", form_data)
 
 
 def content_of(answer: HttpResponse) -> bytes:
@@ -99,17 +101,17 @@ def test_lists_what_was_sent_of_the_parcel_and_not_of_its_tickets(ticket: Ticket
     about = {"type": TICKET_UPDATED.id, "ticket_id": ticket.pk, "tracking_number": number}
     publishing.publish([build.news(company, 4101, **about)])
 
-    told = contents.read_claim(ticket).deliveries
+    deliveries = contents.read_claim(ticket).deliveries
 
-    assert [row[1] for row in told] == ["tracking.simple"]
+    assert [row[1] for row in deliveries] == ["tracking.simple"]
 
 
 def test_holds_all_that_the_company_may_know_and_nothing_else(desk: Client, ticket: Ticket) -> None:
     answer = take(desk, ticket, copy="company")
 
-    made = unpacked(answer)
+    archive = unpacked(answer)
     photo, invoice, ours = TicketFile.objects.order_by("pk")
-    assert set(made) == {
+    assert set(archive) == {
         f"claim-{ticket.pk}.pdf",
         "ticket.json",
         "scans.csv",
@@ -117,11 +119,11 @@ def test_holds_all_that_the_company_may_know_and_nothing_else(desk: Client, tick
         f"files/{photo.pk}-photo of the box.jpg",
         f"files/{invoice.pk}-invoice.pdf",
     }
-    assert made[f"files/{invoice.pk}-invoice.pdf"] == storage.read_file(invoice.stored_as)
-    text, pages = text_of(made[f"claim-{ticket.pk}.pdf"])
+    assert archive[f"files/{invoice.pk}-invoice.pdf"] == storage.read_file(invoice.stored_as)
+    text, pages = text_of(archive[f"claim-{ticket.pk}.pdf"])
     # The cover and the tables, the photo, the page before the invoice, and the invoice.
     assert pages == 1 + 1 + 1 + 2
-    for said in (
+    for fact in (
         "Žluťoučký Ñandú Ω",
         "120.00 EUR",
         "80.00 EUR",
@@ -132,22 +134,22 @@ def test_holds_all_that_the_company_may_know_and_nothing_else(desk: Client, tick
         "tracking.simple",
         photo.sha256[:20],
     ):
-        assert said in text, said
-    tables = (content for name, content in made.items() if name.endswith((".csv", ".json")))
+        assert fact in text, fact
+    tables = (content for name, content in archive.items() if name.endswith((".csv", ".json")))
     everything = b"".join(tables) + text.encode()
     for secret in ("ada", "They always do this.", ours.name):
         # As a word: digests are letters too.
         assert not re.search(rf"\b{re.escape(secret)}\b".encode(), everything), secret
     # Tables that do nothing in a spreadsheet, and the company's own row.
-    (_, scan) = csv.reader(made["scans.csv"].decode("utf-8-sig").splitlines())
+    (_, scan) = csv.reader(archive["scans.csv"].decode("utf-8-sig").splitlines())
     assert scan[1:] == ["in_transit", "'=HYPERLINK(1)", "León"]
-    (_, delivery) = csv.reader(made["deliveries.csv"].decode("utf-8-sig").splitlines())
+    (_, delivery) = csv.reader(archive["deliveries.csv"].decode("utf-8-sig").splitlines())
     assert delivery[1] == "tracking.simple"
-    told = json.loads(made["ticket.json"])
-    assert told["reason_code"] == "damage_confirmed"
-    assert told["comments"] == "It is crushed. 箱"
-    assert [one["file"] in made for one in told["files"]] == [True, True]
-    assert "url" not in told["files"][0]
+    claim = json.loads(archive["ticket.json"])
+    assert claim["reason_code"] == "damage_confirmed"
+    assert claim["comments"] == "It is crushed. 箱"
+    assert [one["file"] in archive for one in claim["files"]] == [True, True]
+    assert "url" not in claim["files"][0]
 
 
 def test_a_ticket_with_nothing_has_one_too_and_history_its_digest(
@@ -172,11 +174,11 @@ def test_a_file_that_cannot_be_opened_is_named_and_lies_in_the_zip(
     torn = keep(ticket, "torn.pdf", files.pdf()[:80], "application/pdf")
     bomb = keep(ticket, "bomb.png", files.bomb(), "image/png")
 
-    made = unpacked(take(desk, ticket))
+    archive = unpacked(take(desk, ticket))
 
-    text, _ = text_of(made[f"claim-{ticket.pk}.pdf"])
+    text, _ = text_of(archive[f"claim-{ticket.pk}.pdf"])
     assert "Files that are in the ZIP file only torn.pdf bomb.png" in text
-    assert {f"files/{torn.pk}-torn.pdf", f"files/{bomb.pk}-bomb.png"} <= set(made)
+    assert {f"files/{torn.pk}-torn.pdf", f"files/{bomb.pk}-bomb.png"} <= set(archive)
 
 
 def test_files_that_end_the_maker_are_left_out_of_the_pdf_only(
@@ -191,12 +193,12 @@ def test_files_that_end_the_maker_are_left_out_of_the_pdf_only(
 
     monkeypatch.setattr(making, "run_maker", killed_by_files)
 
-    made = unpacked(take(desk, ticket))
+    archive = unpacked(take(desk, ticket))
 
     assert tried == [2, 0]
-    text, _ = text_of(made[f"claim-{ticket.pk}.pdf"])
+    text, _ = text_of(archive[f"claim-{ticket.pk}.pdf"])
     assert "Files that are in the ZIP file only" in text
-    assert sum(name.startswith("files/") for name in made) == 2
+    assert sum(name.startswith("files/") for name in archive) == 2
 
 
 def test_one_is_made_at_a_time(
@@ -208,8 +210,8 @@ def test_one_is_made_at_a_time(
         answers = [take(desk, ticket), *(desk.post(f"{LIST}{place}") for place in places)]
 
     assert [answer.status_code for answer in answers] == [302] * 3
-    taken = (Kind.CLAIM_FILE_TAKEN, Kind.EVIDENCE_TAKEN)
-    assert not HistoryEntry.objects.filter(kind__in=taken).exists()
+    kinds = (Kind.CLAIM_FILE_TAKEN, Kind.EVIDENCE_TAKEN)
+    assert not HistoryEntry.objects.filter(kind__in=kinds).exists()
     assert not LogEntry.objects.exists()
 
 
@@ -258,8 +260,8 @@ def test_claims_to_file_come_by_money_and_then_by_the_days_left(
     html = desk.get(LIST, {"queue": "to-file"}).content.decode()
 
     first, soon, late, none = (one.pk for one in Ticket.objects.order_by("pk")[:4])
-    shown = [int(part.split("/")[0]) for part in html.split(f'class="desk-row" href="{LIST}')[1:]]
-    assert shown == [late, soon, first, none]
+    ids = [int(part.split("/")[0]) for part in html.split(f'class="desk-row" href="{LIST}')[1:]]
+    assert ids == [late, soon, first, none]
     assert "500.00 EUR" in html
 
 
@@ -271,11 +273,11 @@ def page_colours(pdf: bytes, number: int) -> tuple[Any, Any]:
 
 
 def test_the_fields_of_an_appended_form_are_drawn(desk: Client, company: Company) -> None:
-    made = build.ticket(company, type_id=5)
-    keep(made, "form.pdf", pdfs.form_pdf(), "application/pdf")
-    keep(made, "again.pdf", pdfs.form_pdf(), "application/pdf")
+    ticket = build.ticket(company, type_id=5)
+    keep(ticket, "form.pdf", pdfs.form_pdf(), "application/pdf")
+    keep(ticket, "again.pdf", pdfs.form_pdf(), "application/pdf")
 
-    content = b"".join(take(desk, made, "pdf").streaming_content)
+    content = b"".join(take(desk, ticket, "pdf").streaming_content)
 
     _, pages = text_of(content)
     assert [page_colours(content, number) for number in (pages - 3, pages - 1)] == [(0, 255)] * 2
@@ -283,12 +285,12 @@ def test_the_fields_of_an_appended_form_are_drawn(desk: Client, company: Company
 
 @pytest.mark.parametrize("active", [True, False], ids=["marked", "not marked"])
 def test_a_pdf_that_acts_goes_in_as_pictures(desk: Client, company: Company, active: bool) -> None:
-    made = build.ticket(company, type_id=5)
+    ticket = build.ticket(company, type_id=5)
     acts = b"/AcroForm<</Fields[4 0 R]/XFA(script)>>/OpenAction<</S/URI/URI(http://a.test)>>"
     form = pdfs.form_pdf().replace(b"/AcroForm<</Fields[4 0 R]>>", acts)
-    keep(made, "form.pdf", form, "application/pdf", active=active)
+    keep(ticket, "form.pdf", form, "application/pdf", active=active)
 
-    content = b"".join(take(desk, made, "pdf").streaming_content)
+    content = b"".join(take(desk, ticket, "pdf").streaming_content)
 
     document = pypdfium2.PdfDocument(content)
     assert not has_active_parts(document)

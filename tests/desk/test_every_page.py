@@ -48,8 +48,8 @@ def english() -> set[str]:
     for path in [*django_s, translations.LOCALE / "es/LC_MESSAGES/django.po"]:
         for entry in polib.pofile(str(path)):
             ours |= words(f"{entry.msgid} {entry.msgid_plural}")
-            for said in (entry.msgstr, *entry.msgstr_plural.values()):
-                theirs |= words(said)
+            for rendering in (entry.msgstr, *entry.msgstr_plural.values()):
+                theirs |= words(rendering)
     return ours - theirs
 
 
@@ -85,12 +85,12 @@ def pages(settings: Settings) -> dict[str, Page]:
             rosa.user_id, [row], CHANGE, [{"changed": {"fields": [field]}}], single_object=True
         )
     ticket = f"/admin/tickets/ticket/{world.claim.pk}/"
-    found = crawl(client, f"{ticket}change/", f"{ticket}hand-over/")
-    found["/admin/nothing/"] = Page(client.get("/admin/nothing/").content.decode())
+    crawled_pages = crawl(client, f"{ticket}change/", f"{ticket}hand-over/")
+    crawled_pages["/admin/nothing/"] = Page(client.get("/admin/nothing/").content.decode())
     for address in ("/admin/login/", "/admin/password-reset/"):
-        found[f"{address}, a stranger"] = Page(Client().get(address).content.decode())
-    found["signed out"] = Page(client.post("/admin/logout/").content.decode())
-    return found
+        crawled_pages[f"{address}, a stranger"] = Page(Client().get(address).content.decode())
+    crawled_pages["signed out"] = Page(client.post("/admin/logout/").content.decode())
+    return crawled_pages
 
 
 def english_of(page: Page, only_english: set[str], types: Iterable[str]) -> Iterator[str]:
@@ -115,8 +115,10 @@ def test_each_page_is_whole_and_says_no_english_word_in_spanish(
 ) -> None:
     """One test, since the pages take longer than all that is looked for in them."""
     types = TicketType.objects.values_list("name", flat=True)
-    found = {address: list(english_of(page, english, types)) for address, page in pages.items()}
+    english_words_by_page = {
+        address: list(english_of(page, english, types)) for address, page in pages.items()
+    }
 
     assert len(pages) > 90
-    assert {address: texts for address, texts in found.items() if texts} == {}
+    assert {address: texts for address, texts in english_words_by_page.items() if texts} == {}
     assert [address for address, page in pages.items() if broken(page)] == []

@@ -55,10 +55,10 @@ def test_holds_the_exact_bodies_the_attempts_and_the_answers(desk: Client, ticke
     answer = desk.post(address(ticket))
 
     assert answer.headers["Content-Disposition"].startswith("attachment")
-    found = unpacked(answer)
-    told = json.loads(found["evidence.json"])
-    [delivery] = told["deliveries"]
-    assert found[delivery["body"]["file"]] == BODY == base64.b64decode(delivery["body"]["base64"])
+    archive = unpacked(answer)
+    record = json.loads(archive["evidence.json"])
+    [delivery] = record["deliveries"]
+    assert archive[delivery["body"]["file"]] == BODY == base64.b64decode(delivery["body"]["base64"])
     assert delivery["x_webhook_id"] == str(Delivery.objects.get().pk)
     assert delivery["state"] == "delivered"
     assert delivery["headers"]["X-Webhook-Event"] == "tracking.simple"
@@ -71,9 +71,9 @@ def test_holds_the_exact_bodies_the_attempts_and_the_answers(desk: Client, ticke
     assert "can be checked" in second["signature"]
     sent_at = int(second["x_webhook_timestamp"])
     assert second["x_webhook_signature"] == sign("5e" * 32, sent_at, "tracking.simple", BODY)
-    assert second["x_webhook_signature"].encode() in found["index.html"]
-    assert told["complete"]
-    assert b"&lt;b&gt;thanks" in found["index.html"]
+    assert second["x_webhook_signature"].encode() in archive["index.html"]
+    assert record["complete"]
+    assert b"&lt;b&gt;thanks" in archive["index.html"]
 
 
 def test_the_ticket_s_page_leads_to_it(desk: Client, ticket: Ticket) -> None:
@@ -84,11 +84,11 @@ def test_the_ticket_s_page_leads_to_it(desk: Client, ticket: Ticket) -> None:
 
 
 def test_the_manifest_has_the_digest_of_every_file(desk: Client, ticket: Ticket) -> None:
-    found = unpacked(desk.post(address(ticket)))
+    archive = unpacked(desk.post(address(ticket)))
 
-    digests = json.loads(found.pop("manifest.json"))["sha256"]
+    digests = json.loads(archive.pop("manifest.json"))["sha256"]
 
-    assert digests == {name: hashlib.sha256(found[name]).hexdigest() for name in found}
+    assert digests == {name: hashlib.sha256(archive[name]).hexdigest() for name in archive}
 
 
 def test_the_same_state_gives_the_same_bytes(desk: Client, ticket: Ticket) -> None:
@@ -101,13 +101,13 @@ def test_holds_no_file_that_an_agent_added_for_colleagues(desk: Client, ticket: 
     keep(ticket, "box.png", files.picture(), "image/png")
     keep(ticket, "for us.png", files.picture(), "image/png", public=False, by="agent", actor="ada")
 
-    found = unpacked(desk.post(address(ticket)))
+    archive = unpacked(desk.post(address(ticket)))
 
-    told = json.loads(found["evidence.json"])
-    assert [file["name"] for file in told["files"]] == ["box.png"]
-    assert [name for name in found if name.startswith("files/")] == [told["files"][0]["file"]]
-    assert told["complete"]
-    assert b"for us" not in b"".join(found.values())
+    record = json.loads(archive["evidence.json"])
+    assert [file["name"] for file in record["files"]] == ["box.png"]
+    assert [name for name in archive if name.startswith("files/")] == [record["files"][0]["file"]]
+    assert record["complete"]
+    assert b"for us" not in b"".join(archive.values())
 
 
 def test_holds_no_secret(desk: Client, ticket: Ticket) -> None:
@@ -157,10 +157,10 @@ def test_says_so_when_there_is_more_than_it_holds(
     news = [build.news(company, 4101, tracking_number="TEST0004101") for _ in range(3)]
     publishing.publish(news)
 
-    told = record(desk, ticket)
+    truncated_record = record(desk, ticket)
 
-    assert not told["complete"]
-    assert len(told["deliveries"]) == 2
+    assert not truncated_record["complete"]
+    assert len(truncated_record["deliveries"]) == 2
 
 
 def test_is_given_by_post_to_who_may_see_both(desk: Client, client: Client, ticket: Ticket) -> None:
@@ -284,11 +284,11 @@ def test_the_evidence_of_a_shipment_is_that_of_a_ticket_without_the_ticket(
     answer = desk.post(of_shipment(4101))
 
     assert 'filename="evidence-shipment-4101.zip"' in answer.headers["Content-Disposition"]
-    found = unpacked(answer)
-    told = json.loads(found["evidence.json"])
-    assert told["ticket"] is None
-    assert {**told, "ticket": of_ticket["ticket"]} == of_ticket
-    assert b"Ticket" not in found["index.html"]
+    archive = unpacked(answer)
+    evidence = json.loads(archive["evidence.json"])
+    assert evidence["ticket"] is None
+    assert {**evidence, "ticket": of_ticket["ticket"]} == of_ticket
+    assert b"Ticket" not in archive["index.html"]
 
 
 def test_the_shipment_s_log_says_who_took_it(desk: Client, agent: Agent, ticket: Ticket) -> None:

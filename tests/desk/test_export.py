@@ -143,13 +143,13 @@ def test_reads_a_thousand_at_a_time_and_no_more(
 
     tickets = Ticket.objects.select_related("company", "type", "agent__user")
     lines = (str(ticket.pk) for ticket in export.one_by_one(tickets))
-    with CaptureQueriesContext(connection) as asked:
-        assert len(asked) == 0
+    with CaptureQueriesContext(connection) as captured:
+        assert len(captured) == 0
         for pk, queries in zip(pks, (1, 1, 2, 2, 3), strict=True):
             assert next(lines) == str(pk)
-            assert len(asked) == queries
+            assert len(captured) == queries
         assert list(lines) == []
-    assert all("LIMIT 2" in query["sql"] for query in asked.captured_queries)
+    assert all("LIMIT 2" in query["sql"] for query in captured.captured_queries)
 
 
 def test_asks_as_often_for_many_companies_as_for_one(

@@ -27,19 +27,19 @@ def test_tells_what_each_was_given_for_their_capacity(company: Company) -> None:
         company, status=2, decided_at=timezone.now(), agent=large, decided_by=large.user
     )
 
-    asked = Narrowed(days_up_to_today(7))
-    made = report(asked)
+    selection = Narrowed(days_up_to_today(7))
+    table = report(selection)
 
-    shares = {one.agent: one for one in made.shares}
+    shares = {one.agent: one for one in table.shares}
     assert set(shares) == {"ada", "bob"}
     assert (shares["ada"].received, shares["bob"].received) == (10, 20)
     assert shares["ada"].ratio == pytest.approx(1)
     assert (shares["ada"].decided, shares["bob"].decided) == (0, 1)
-    assert made.most_to_least == pytest.approx(1)
+    assert table.most_to_least == pytest.approx(1)
 
     # What is given by hand counts too.
     reassign(small.tickets.first().pk, large, user=eve)
-    assert {one.agent: one.received for one in report(asked).shares} == {"ada": 10, "bob": 21}
+    assert {one.agent: one.received for one in report(selection).shares} == {"ada": 10, "bob": 21}
     assert ticket.agent == large
 
 

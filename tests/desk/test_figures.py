@@ -51,11 +51,11 @@ def decided(company: Company, *, at: datetime, after: timedelta, **changes: Any)
     return build.ticket(company, **{"status": 2, "carrier_name": "dhl", **opened, **changes})
 
 
-def table(slug: str, asked: Narrowed = WEEK) -> list[tuple[Any, ...]]:
+def table(slug: str, selection: Narrowed = WEEK) -> list[tuple[Any, ...]]:
     """What stands in the rows: in a file, or where that is the same, on the page."""
     with in_deployment_zone():
-        found = {one.slug: one for one in figure_tables.tables(count_figures_of(asked))}
-    return [tuple(cell.value for cell in row) for row in found[slug].rows]
+        tables = {one.slug: one for one in figure_tables.tables(count_figures_of(selection))}
+    return [tuple(cell.value for cell in row) for row in tables[slug].rows]
 
 
 def lately(days: int = 7, **narrowed: Any) -> Narrowed:
@@ -124,23 +124,25 @@ def test_counts_what_nobody_has_and_what_is_late_of_what_is_open(
     ):
         build.ticket(company, type_id=4, created_at=now - DAY, **changes)
 
-    found = count_figures_of(lately())
+    figures = count_figures_of(lately())
 
     slugs = ("open", "overdue", "filing_near")
-    assert dict(figure_tables.tiles(found))["Unassigned"] == "2"
-    assert [found.groups["type_id"][4][slug] for slug in slugs] == [3, 1, 1]
-    assert [found.groups["user_id"][agent.user.pk][slug] for slug in slugs] == [1, 0, 0]
-    assert [found.groups["user_id"][None][slug] for slug in slugs] == [2, 1, 1]
+    assert dict(figure_tables.tiles(figures))["Unassigned"] == "2"
+    assert [figures.groups["type_id"][4][slug] for slug in slugs] == [3, 1, 1]
+    assert [figures.groups["user_id"][agent.user.pk][slug] for slug in slugs] == [1, 0, 0]
+    assert [figures.groups["user_id"][None][slug] for slug in slugs] == [2, 1, 1]
 
 
 def test_what_is_kept_of_one_scope_is_shown_for_no_other() -> None:
     number: list[dict[str, Any]] = [{name: 4} for name in ("type_id", "agent_id", "company_id")]
-    asked = [lately(**narrowed) for narrowed in ({}, {"carrier": "dhl"}, *number)]
+    selections = [lately(**narrowed) for narrowed in ({}, {"carrier": "dhl"}, *number)]
 
-    keys = {kind.key(one) for kind in (kept.FIGURES, kept.REPORTS) for one in (*asked, lately(28))}
-    assert len(keys) == 2 * (len(asked) + 1)
+    keys = {
+        kind.key(one) for kind in (kept.FIGURES, kept.REPORTS) for one in (*selections, lately(28))
+    }
+    assert len(keys) == 2 * (len(selections) + 1)
     with timezone.override("Asia/Tokyo"):
-        assert kept.REPORTS.key(asked[0]) not in keys
+        assert kept.REPORTS.key(selections[0]) not in keys
 
 
 def test_tells_the_middle_and_what_nine_of_ten_stay_below(company: Company) -> None:
@@ -226,29 +228,29 @@ def test_counts_ahead_what_can_be_counted(
 ) -> None:
     real, reports = counting.count, len(kept.quick_periods())
 
-    def fail(asked: Narrowed, *rest: Any) -> Any:
-        if asked.period.days not in counted:
+    def fail(selection: Narrowed, *rest: Any) -> Any:
+        if selection.period.days not in days:
             raise ZeroDivisionError
-        return real(asked, *rest)
+        return real(selection, *rest)
 
     lead.get(DESK)
     cache.delete(f"desk:{kept.FIGURES.key(lately())}")
     monkeypatch.setattr(counting, "count", fail)
 
-    counted = {28}
+    days = {28}
     assert jobs.count_figures() == 1
     failing = FailedRow.objects.filter(job="count_figures")
     assert [str(row) for row in failing.all()] == ["figures 7"]
-    counted = set(SPANS)
+    days = set(SPANS)
     assert jobs.count_figures() == 2
     assert not failing.exists()
     cache.set("desk:looked:report", True, timeout=60)
-    counted = {*range(1, 40)}
+    days = {*range(1, 40)}
     assert jobs.count_figures() == 2 + reports - 1
     assert [str(row) for row in failing.all()] == ["report Last 90 days"]
     cache.clear()
     lead.get(DESK, {"carrier": "x"})
-    counted = set()
+    days = set()
     with pytest.raises(RuntimeError, match="ZeroDivisionError"):
         jobs.count_figures()
 
@@ -256,15 +258,15 @@ def test_counts_ahead_what_can_be_counted(
 def test_counts_nothing_ahead_while_no_lead_looks(
     lead: Client, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def asked() -> int:
+    def counted_keys() -> int:
         with CaptureQueriesContext(connection) as queries:
             assert jobs.count_figures() == 0
         return len([one for one in queries if "core_pulse" not in one["sql"]])
 
     cache.clear()
     monkeypatch.setattr(counting, "count", None)
-    asked()
-    unlooked = asked()
+    counted_keys()
+    unlooked = counted_keys()
     assert not any(cache.get(f"desk:{kept.FIGURES.key(lately(days))}") for days in SPANS)
     monkeypatch.undo()
 
@@ -272,7 +274,7 @@ def test_counts_nothing_ahead_while_no_lead_looks(
 
     assert jobs.count_figures() == len(SPANS)
     cache.delete("desk:looked:figures")
-    assert asked() == unlooked
+    assert counted_keys() == unlooked
 
 
 def test_narrows_all_tables_alike(company: Company, agent: Agent) -> None:
@@ -282,8 +284,8 @@ def test_narrows_all_tables_alike(company: Company, agent: Agent) -> None:
     build.ticket(company, created_at=now, type_id=2, carrier_name="dhl")
 
     def counts(**wanted: Any) -> list[int]:
-        asked = lately(**wanted)
-        return [table("volume", asked)[-1][1], table("backlog", asked)[0][1]]
+        selection = lately(**wanted)
+        return [table("volume", selection)[-1][1], table("backlog", selection)[0][1]]
 
     assert counts() == [3, 3]
     assert counts(type_id=2) == [2, 2]
@@ -494,18 +496,18 @@ def test_rounds_the_scale_up(most: float, top: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("minutes", "said"), [(0.2, "0 min"), (59, "59 min"), (90, "1 h 30 min"), (1500, "1 d 1 h")]
+    ("minutes", "expected"), [(0.2, "0 min"), (59, "59 min"), (90, "1 h 30 min"), (1500, "1 d 1 h")]
 )
-def test_tells_times_in_two_units(minutes: float, said: str) -> None:
-    assert duration(timedelta(minutes=minutes)) == said
+def test_tells_times_in_two_units(minutes: float, expected: str) -> None:
+    assert duration(timedelta(minutes=minutes)) == expected
 
 
 def test_nothing_is_kept_as_well_as_something() -> None:
-    counted: list[int] = []
+    calls: list[int] = []
 
     def count() -> list[int]:
-        counted.append(1)
+        calls.append(1)
         return []
 
     assert [cached("nothing", 60, count) for _ in range(2)] == [[], []]
-    assert len(counted) == 1
+    assert len(calls) == 1

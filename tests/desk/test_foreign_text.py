@@ -24,7 +24,7 @@ from webhooks.models import Webhook
 
 EVIL = "evil\u202egnp"
 CONTROL = "\u202e"
-SHOWN = "evil[U+202E]gnp"
+ESCAPED = "evil[U+202E]gnp"
 # Elements in which there is no other element, and those that stand apart by themselves.
 ALONE = {"option", "title", "textarea", "text", "script", "style"}
 
@@ -36,7 +36,7 @@ class Texts(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.open: list[str] = []
         self.beside: list[str] = []
-        self.shown = 0
+        self.matches = 0
         self.feed(html)
 
     def handle_starttag(self, tag: str, attrs: Any) -> None:
@@ -50,7 +50,7 @@ class Texts(HTMLParser):
     def handle_data(self, data: str) -> None:
         if "evil" not in data:
             return
-        self.shown += 1
+        self.matches += 1
         if not {"bdi", *ALONE} & set(self.open):
             self.beside.append(f"{'/'.join(self.open[-4:])}: {data.strip()[:80]}")
 
@@ -157,13 +157,13 @@ def test_no_page_obeys_what_was_planted(operator: Client, pages: dict[str, int])
         # What stands in a box to write in, or is sent back by a form, stays as it was typed.
         read = re.sub(r"<textarea.*?</textarea>|(value|href|data-[a-z]+)=\"[^\"]*\"", "", html)
         texts = Texts(html)
-        found = [*texts.beside]
+        exposed_texts = [*texts.beside]
         if CONTROL in read:
-            found.append(f"obeyed: {read[max(0, read.index(CONTROL) - 80) :][:120]}")
-        if texts.shown < least:
-            found.append(f"shown {texts.shown} times, not {least}")
-        if found:
-            wrong[page] = found
+            exposed_texts.append(f"obeyed: {read[max(0, read.index(CONTROL) - 80) :][:120]}")
+        if texts.matches < least:
+            exposed_texts.append(f"shown {texts.matches} times, not {least}")
+        if exposed_texts:
+            wrong[page] = exposed_texts
     assert wrong == {}
 
 
@@ -174,7 +174,7 @@ def test_the_evidence_shows_what_was_planted_too(operator: Client, pages: dict[s
 
     assert Texts(html).beside == []
     assert CONTROL not in html
-    assert SHOWN in html
+    assert ESCAPED in html
     # The bytes are as they were sent.
     (body,) = [name for name in files if name.startswith("bodies/")]
     assert EVIL in files[body].decode()
@@ -187,8 +187,8 @@ def test_shows_controls_in_what_is_read_and_keeps_what_is_sent_back() -> None:
     )
 
     assert show_in_page(html) == (
-        f'<p title="{SHOWN}">{SHOWN}</p><input value="{EVIL}"><a href="/{EVIL}">x</a>'
-        f'<textarea placeholder="{SHOWN}">{EVIL}</textarea><script>"{EVIL}"</script>{SHOWN}'
+        f'<p title="{ESCAPED}">{ESCAPED}</p><input value="{EVIL}"><a href="/{EVIL}">x</a>'
+        f'<textarea placeholder="{ESCAPED}">{EVIL}</textarea><script>"{EVIL}"</script>{ESCAPED}'
     )
 
 

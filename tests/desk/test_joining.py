@@ -59,9 +59,9 @@ def new_logins() -> list[str]:
 
 def link() -> str:
     """In the newest email."""
-    found = re.search(r"http://testserver(/admin/invitation/\S+)", str(newest().secret_text))
-    assert found
-    return found[1]
+    match = re.search(r"http://testserver(/admin/invitation/\S+)", str(newest().secret_text))
+    assert match
+    return match[1]
 
 
 def newest() -> Mail:
@@ -120,23 +120,23 @@ def test_one_bad_line_and_nobody_is_added_and_each_fault_is_named(lead: Client) 
         + "ANA,,,,,,,99,\n"
     )
 
-    known = ", ".join(code for code, _ in settings.LANGUAGES)
+    languages = ", ".join(code for code, _ in settings.LANGUAGES)
 
     html = upload(lead, bad)
     lead.post(PAGE, {"step": "add", "text": bad})
 
-    for said in (
+    for message in (
         "Line 3, login: A user with that username already exists.",
         "Line 3, e-mail: Enter a valid email address.",
         "Line 3, group: Write agent or lead.",
         "Line 3, zone: There is no time zone Mars/Base.",
-        f"Line 3, language: Write {known}, or leave it empty.",
+        f"Line 3, language: Write {languages}, or leave it empty.",
         "Line 3, types: Write IDs of ticket types",
         "Line 3, capacity: Enter a whole number from 1 on.",
         "Line 4, login: The login is in line 2 already.",
         "Line 4, e-mail: Enter an e-mail address",
     ):
-        assert said in html, said
+        assert message in html, message
     assert "Line 2" not in html
     assert new_logins() == []
     assert not Invitation.objects.exists()
@@ -150,7 +150,7 @@ def test_an_unknown_type_is_named(lead: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"", "The file is empty."),
         (b"\xff\xfe", "not UTF-8"),
@@ -163,9 +163,9 @@ def test_an_unknown_type_is_named(lead: Client) -> None:
     ],
 )
 def test_a_file_that_is_no_table_of_agents_is_refused(
-    lead: Client, content: bytes, said: str
+    lead: Client, content: bytes, message: str
 ) -> None:
-    assert said in upload(lead, content)
+    assert message in upload(lead, content)
     assert new_logins() == []
 
 
@@ -288,8 +288,8 @@ def run_import(file: Path, text: str, *options: str) -> str:
 def test_the_command_checks_first_and_adds_with_apply(tmp_path: Path) -> None:
     file = tmp_path / "agents.csv"
 
-    said = run_import(file, GOOD)
-    assert "2 added and invited, 0 changed with --apply; nothing was changed." in said
+    output = run_import(file, GOOD)
+    assert "2 added and invited, 0 changed with --apply; nothing was changed." in output
     assert not User.objects.exists()
     assert not AuditEntry.objects.exists()
     with pytest.raises(CommandError, match="--url"):
@@ -323,8 +323,8 @@ def test_a_file_changes_roles_and_more_and_leaves_what_it_does_not_name(tmp_path
     maria.groups.add(roles.group("auditor"))
     text = "login,e-mail,group,types,capacity\nmaria,,agent,all,7\n"
 
-    said = run_import(file, text)
-    assert "maria: group, types, capacity" in said
+    output = run_import(file, text)
+    assert "maria: group, types, capacity" in output
     assert {one.name for one in maria.groups.all()} == {"lead", "auditor"}
 
     run_import(file, text, "--apply")
@@ -373,19 +373,19 @@ def test_one_bad_row_and_the_command_changes_nobody(tmp_path: Path) -> None:
             "import_agents", file, "--apply", "--url", "https://desk.example", stderr=errors
         )
 
-    for said in (
+    for message in (
         "Line 3, login: This user is no agent.",
         "Line 4, e-mail: Enter a valid email address.",
         "Line 5, state: Write on or off, or leave it empty.",
         "Line 5, login: There is such a user, in upper or lower case.",
     ):
-        assert said in errors.getvalue()
+        assert message in errors.getvalue()
     assert Agent.objects.get(user__username="lea").capacity != 9
     assert User.objects.count() == 2
 
 
 @pytest.mark.parametrize(
-    ("cells", "said"),
+    ("cells", "message"),
     [
         ("lea,,Mars/Base,,", "zone: There is no time zone Mars/Base."),
         ("lea,,,99,", "types: There is no ticket type 99."),
@@ -393,7 +393,7 @@ def test_one_bad_row_and_the_command_changes_nobody(tmp_path: Path) -> None:
         ("root,,,,off", "state: A superuser is not switched off by a file."),
     ],
 )
-def test_a_change_that_is_wrong_is_named(tmp_path: Path, cells: str, said: str) -> None:
+def test_a_change_that_is_wrong_is_named(tmp_path: Path, cells: str, message: str) -> None:
     build.agent("lea")
     User.objects.filter(pk=build.agent("root").user.pk).update(is_superuser=True)
     errors = StringIO()
@@ -403,7 +403,7 @@ def test_a_change_that_is_wrong_is_named(tmp_path: Path, cells: str, said: str) 
     with pytest.raises(CommandError):
         call_command("import_agents", file, "--apply", stderr=errors)
 
-    assert f"Line 2, {said}" in errors.getvalue()
+    assert f"Line 2, {message}" in errors.getvalue()
     assert User.objects.filter(is_active=True).count() == 2
 
 

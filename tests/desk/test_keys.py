@@ -23,13 +23,13 @@ PLACES = [
 ]
 
 
-def known(script: str) -> set[str]:
+def script_keys(script: str) -> set[str]:
     """The letters of the script's own map of keys."""
     text = (SCRIPTS / script).read_text()
-    found = re.search(
+    match = re.search(
         r"const keys = \{(.*?)^\s*\};", text, re.DOTALL | re.MULTILINE | re.IGNORECASE
     )
-    return set(re.findall(r'(?:^|[\s{,])"?([^\s"])"?: \(\) =>', found[1]))
+    return set(re.findall(r'(?:^|[\s{,])"?([^\s"])"?: \(\) =>', match[1]))
 
 
 def rows() -> list[list[str]]:
@@ -38,12 +38,12 @@ def rows() -> list[list[str]]:
     return [row.strip("|").split("|") for row in section.splitlines() if row.startswith("| `")]
 
 
-def told(place: int) -> set[str]:
+def manual_keys(place: int) -> set[str]:
     """The keys of the manual's table that do something in this place."""
     return {key for row in rows() if row[place].strip() for key in re.findall(r"`(.+?)`", row[0])}
 
 
-def shown(template: str) -> set[str]:
+def help_keys(template: str) -> set[str]:
     """The keys of the page's own help, for somebody who works tickets."""
     text = (TEMPLATES / template).read_text()
     if "agent_moves" in text:
@@ -57,22 +57,24 @@ def shown(template: str) -> set[str]:
 def test_the_keys_told_are_those_there_are(
     place: int, script: str, help: str, moves: set[str]
 ) -> None:
-    assert len(known(script)) >= 5
-    there = known(script) | moves
-    assert told(place) - BESIDE == there, "docs/desk.md, the table under Keys: a row for each key"
-    assert shown(help) - BESIDE == there, f"templates/{help}: name each key"
+    assert len(script_keys(script)) >= 5
+    there = script_keys(script) | moves
+    assert manual_keys(place) - BESIDE == there, (
+        "docs/desk.md, the table under Keys: a row for each key"
+    )
+    assert help_keys(help) - BESIDE == there, f"templates/{help}: name each key"
 
 
 def test_the_manual_tells_the_keys_of_the_moves() -> None:
-    found = {row[0].strip(" `"): row[2].strip() for row in rows()}
+    manual_rows = {row[0].strip(" `"): row[2].strip() for row in rows()}
 
-    assert {key: found.get(key) for key in MOVES} == MOVES, (
+    assert {key: manual_rows.get(key) for key in MOVES} == MOVES, (
         "docs/desk.md, the table under Keys: the key and the verb of each move"
     )
 
 
 def test_no_move_takes_a_key_that_means_something_else() -> None:
-    others = known("ticket.js") | BESIDE
+    others = script_keys("ticket.js") | BESIDE
 
     free = sorted(set("abcdefghijklmnopqrstuvwxyz") - others - set(MOVES))
     what_to_do = f"tickets/statuses.py: give each move a key of its own; {free} are free"

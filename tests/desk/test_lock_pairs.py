@@ -165,11 +165,11 @@ def save_the_last_view() -> Pair:
 
 def storm(state: Storm.State = Storm.State.OPEN) -> Storm:
     hour = timezone.now() - timedelta(hours=2)
-    made = Storm.objects.create(
+    storm = Storm.objects.create(
         carrier_name="redpack", hour=hour, found=12, usual=1.0, state=state, title="Strike"
     )
-    made.tickets.add(build.ticket(build.company(), carrier_name="redpack"))
-    return made
+    storm.tickets.add(build.ticket(build.company(), carrier_name="redpack"))
+    return storm
 
 
 @shows("desk/storms/replies.py::start_reply")

@@ -103,9 +103,9 @@ def test_an_operator_opens_it_by_a_command(client: Client) -> None:
 def test_what_was_typed_is_neither_kept_nor_shown(client: Client, operator: Client) -> None:
     attempt(client, "nearly-my-password")
 
-    kept = AccessAttempt.objects.values().get()
-    assert "nearly-my-password" not in str(kept)
-    page = f"/admin/axes/accessattempt/{kept['id']}/change/"
+    stored_attempt = AccessAttempt.objects.values().get()
+    assert "nearly-my-password" not in str(stored_attempt)
+    page = f"/admin/axes/accessattempt/{stored_attempt['id']}/change/"
     assert "csrfmiddlewaretoken=" not in operator.get(page).content.decode()
     assert operator.post(page, {"failures_since_start": 0}).status_code == 403
 

@@ -150,10 +150,10 @@ def test_says_nothing_when_the_move_cannot_be(desk: Client, ticket: Ticket) -> N
 
 
 def test_overwrites_no_move_from_a_stale_page(desk: Client, ticket: Ticket) -> None:
-    shown = token(ticket)
+    page_token = token(ticket)
     working.write(ticket.pk, "Not yet.", user=build.agent("ben").user, public=False)
 
-    assert write(desk, ticket, "Yes.", "reply", to=2, seen=shown).status_code == 409
+    assert write(desk, ticket, "Yes.", "reply", to=2, seen=page_token).status_code == 409
     assert Ticket.objects.get().status == Status.IN_REVIEW
     assert Comment.objects.get().text == "Not yet."
 

@@ -27,8 +27,8 @@ def page(ticket: Ticket) -> str:
 
 
 def move(desk: Client, *tickets: Ticket, to: int, reason: str = "", **more: Any) -> HttpResponse:
-    said = {**picked(*tickets), **coded(to), "reason": reason}
-    return desk.post(f"{LIST}move/{to}/", {**said, **more})
+    form = {**picked(*tickets), **coded(to), "reason": reason}
+    return desk.post(f"{LIST}move/{to}/", {**form, **more})
 
 
 def nothing_happened(before: list[dict[str, Any]]) -> bool:
@@ -79,11 +79,11 @@ def test_moves_a_ticket_and_goes_back_to_it(desk: Client, ticket: Ticket, to: St
 
 
 def test_refuses_a_stale_page_and_keeps_what_was_typed(desk: Client, ticket: Ticket) -> None:
-    shown = token(ticket)
+    page_token = token(ticket)
     working.move(ticket.pk, Status.INCOMPLETE, user=build.agent("ben").user, reason="Which box?")
     before = list(Ticket.objects.values())
 
-    answer = move(desk, ticket, to=3, reason="A <long> story.", seen=shown)
+    answer = move(desk, ticket, to=3, reason="A <long> story.", seen=page_token)
 
     html = answer.content.decode()
     assert answer.status_code == 409

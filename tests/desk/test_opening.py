@@ -15,7 +15,7 @@ from deliveries.models import Event
 from tests import builders as build
 from tests import files
 from tests.desk.words import words
-from tests.tickets.test_detail import shown
+from tests.tickets.test_detail import ticket_data
 from tickets import opening
 from tickets.changes.actors import NotAllowed
 from tickets.changes.ticket_updated import TICKET_UPDATED
@@ -72,13 +72,13 @@ def test_opens_a_ticket_that_the_company_sees_and_hears_of_as_of_any_other(
     row = api.get(f"/company/tickets/{ticket.pk}").json()["data"][0]
     assert row["comments"] == "It never came."
     assert "ada" not in json.dumps(row)
-    told = json.loads(bytes(Event.objects.get().body))["data"]
-    assert (told["change"], told["by"], told["ticket_id"]) == ("opened", "agent", ticket.pk)
+    data = json.loads(bytes(Event.objects.get().body))["data"]
+    assert (data["change"], data["by"], data["ticket_id"]) == ("opened", "agent", ticket.pk)
 
-    said = words(desk.get(answer["Location"]).content.decode())
-    assert "Acme opened by ada" in said
-    assert "ada opened the ticket for Acme." in said
-    assert "ada took the ticket that they opened." in said
+    text = words(desk.get(answer["Location"]).content.decode())
+    assert "Acme opened by ada" in text
+    assert "ada opened the ticket for Acme." in text
+    assert "ada took the ticket that they opened." in text
 
 
 def test_history_names_the_agent(desk: Client, company: Company) -> None:
@@ -246,7 +246,7 @@ def test_what_the_agent_attaches_is_the_company_s_too_and_counts_once(
 
     file = TicketFile.objects.get(ticket=opened())
     assert (file.by, file.actor, file.public) == ("agent", "ada", True)
-    (row,) = shown(api, opened().pk)["files"]
+    (row,) = ticket_data(api, opened().pk)["files"]
     assert api.get(row["url"].removeprefix("http://testserver")).status_code == 200
     assert not UnfinishedFile.objects.exists()
 
@@ -256,11 +256,11 @@ def test_a_file_that_is_refused_opens_no_ticket_and_keeps_what_was_typed(
 ) -> None:
     page = send(desk, type=2, text="Hello.", files=[SimpleUploadedFile("a.exe", b"MZ of no use")])
 
-    said = words(page.content.decode())
+    text = words(page.content.decode())
     assert page.status_code == 400
-    assert "a.exe: " in said
-    assert "Hello." in said
-    assert "Choose the files again." in said
+    assert "a.exe: " in text
+    assert "Hello." in text
+    assert "Choose the files again." in text
     assert count() == 0
     assert not UnfinishedFile.objects.exists()
 

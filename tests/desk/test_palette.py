@@ -40,10 +40,10 @@ def test_offers_queues_reports_and_settings_by_the_beginning_of_their_names(
 
 
 def test_offers_all_pages_before_anything_is_typed(desk: Client) -> None:
-    found = titles(desk, "")
+    all_titles = titles(desk, "")
 
-    assert {"Mine", "Overdue", "Macros"} <= set(found)
-    assert not any(title.startswith("Search all") for title in found)
+    assert {"Mine", "Overdue", "Macros"} <= set(all_titles)
+    assert not any(title.startswith("Search all") for title in all_titles)
 
 
 def test_offers_no_page_that_its_reader_may_not_see(desk: Client) -> None:

@@ -46,11 +46,11 @@ def test_tells_each_of_the_others(desk: Client, bens_desk: Client, ticket: Ticke
 
 def test_forgets_who_gives_no_sign_of_life(desk: Client, bens_desk: Client, ticket: Ticket) -> None:
     alive(desk, ticket)
-    for seconds, seen in ((40, ["ada is looking"]), (46, [])):
+    for seconds, expected in ((40, ["ada is looking"]), (46, [])):
         Visit.objects.filter(user__username="ada").update(
             alive_at=timezone.now() - timedelta(seconds=seconds)
         )
-        assert alive(bens_desk, ticket) == seen
+        assert alive(bens_desk, ticket) == expected
 
 
 def test_tells_of_this_ticket_only(

@@ -101,8 +101,8 @@ def test_lights_up_one_queue_in_the_side_bar(desk: Client) -> None:
         ({"queue": "overdue"}, ["Overdue"]),
         ({"queue": "overdue", "q": "x"}, ["Everything"]),
     ):
-        found = items(desk, **query)
-        assert [title for title, item in found.items() if item["active"]] == lit
+        badges = items(desk, **query)
+        assert [title for title, item in badges.items() if item["active"]] == lit
 
 
 def test_shows_how_many_up_to_a_thousand(
@@ -113,12 +113,12 @@ def test_shows_how_many_up_to_a_thousand(
         build.ticket(company, agent=agent)
     build.ticket(company, status=10)
 
-    found = items(desk)
+    badges = items(desk)
 
-    assert found["Mine"]["badge"] == "2+"
-    assert found["Claim review"]["badge"] == "1"
-    assert found["Overdue"]["badge"] is None
-    assert found["Everything"]["badge"] is None
+    assert badges["Mine"]["badge"] == "2+"
+    assert badges["Claim review"]["badge"] == "1"
+    assert badges["Overdue"]["badge"] is None
+    assert badges["Everything"]["badge"] is None
 
 
 def test_counts_all_badges_in_one_statement_and_not_again_for_a_while(
@@ -221,10 +221,10 @@ def test_asks_for_no_facets_whatever_the_address_says(desk: Client, company: Com
     desk.get(LIST)
     with CaptureQueriesContext(connection) as plain:
         desk.get(LIST, {"queue": "open"})
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         html = desk.get(LIST, {"queue": "open", "_facets": "True"}).content.decode()
 
-    assert len(asked) == len(plain)
+    assert len(queries) == len(plain)
     assert "_facets=True" not in html.replace("_facets=True&amp;", "")
 
 
@@ -237,22 +237,24 @@ def test_counts_no_further_than_pages_are_turned(
         build.ticket(company)
     pages = CappedPaginator(Ticket.objects.order_by("-pk"), 2)
 
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         assert (pages.count, pages.has_more, pages.num_pages) == (3, True, 2)
-    assert ["LIMIT 4" in query["sql"] for query in asked.captured_queries] == [True]
+    assert ["LIMIT 4" in query["sql"] for query in queries.captured_queries] == [True]
 
 
 @pytest.mark.parametrize(
-    ("page", "shown"), [("2", 2), ("3", 2), ("99999999", 2), ("0", 1), ("-5", 1), ("x", 1)]
+    ("page", "expected"), [("2", 2), ("3", 2), ("99999999", 2), ("0", 1), ("-5", 1), ("x", 1)]
 )
-def test_leads_to_the_nearest_page(desk: Client, company: Company, page: str, shown: int) -> None:
+def test_leads_to_the_nearest_page(
+    desk: Client, company: Company, page: str, expected: int
+) -> None:
     for _ in range(27):
         build.ticket(company)
 
     answer = desk.get(LIST, {"queue": "open", "p": page})
 
     assert answer.status_code == 200
-    assert answer.context["cl"].page_num == shown
+    assert answer.context["cl"].page_num == expected
 
 
 def test_shows_no_more_than_a_page(desk: Client, company: Company) -> None:

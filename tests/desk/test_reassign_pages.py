@@ -38,9 +38,9 @@ def test_asks_to_whom_then_gives_and_goes_back_to_the_list(
     tickets = [build.ticket(company, agent=agent) for _ in range(2)]
     ids = [one.pk for one in tickets]
 
-    asked = lead.post(LIST, {"action": "give", "_selected_action": ids})
+    form_page = lead.post(LIST, {"action": "give", "_selected_action": ids})
 
-    html = asked.content.decode()
+    html = form_page.content.decode()
     assert all(f'name="seen" value="{one}"' in html for one in picked(*tickets)["seen"])
     assert "ada: 2 of 50" in html
     assert with_whom() == ["ada", "ada"]
@@ -55,10 +55,10 @@ def test_asks_to_whom_then_gives_and_goes_back_to_the_list(
 
 def test_says_which_had_changed(lead: Client, company: Company, agent: Agent, bob: Agent) -> None:
     tickets = [build.ticket(company, agent=agent) for _ in range(2)]
-    shown = picked(*tickets)
+    form = picked(*tickets)
     working.write(tickets[0].pk, "Keep it.", user=agent.user, public=False)
 
-    answer = lead.post(GIVE, {**shown, "to": bob.pk, "reason": "Mine & yours"})
+    answer = lead.post(GIVE, {**form, "to": bob.pk, "reason": "Mine & yours"})
 
     html = answer.content.decode()
     assert answer.status_code == 409
@@ -172,7 +172,7 @@ def test_lets_a_lead_write_shifts_and_absences(lead: Client, agent: Agent) -> No
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "message"),
     [
         ({"time_zone": "Mars/Base"}, "There is no time zone Mars/Base."),
         ({"shifts-0-starts": "22:00", "shifts-0-ends": "06:00"}, "Enter a night shift as two"),
@@ -181,7 +181,7 @@ def test_lets_a_lead_write_shifts_and_absences(lead: Client, agent: Agent) -> No
     ],
 )
 def test_names_the_field_that_is_wrong(
-    lead: Client, agent: Agent, wrong: dict[str, str], said: str
+    lead: Client, agent: Agent, wrong: dict[str, str], message: str
 ) -> None:
     shift = {"shifts-0-weekday": 0, "shifts-0-starts": "09:00", "shifts-0-ends": "17:00"}
     body = agent_form(agent, available="on", **{"shifts-TOTAL_FORMS": 1}) | shift | wrong
@@ -189,7 +189,7 @@ def test_names_the_field_that_is_wrong(
     answer = lead.post(f"/admin/tickets/agent/{agent.pk}/change/", body)
 
     assert answer.status_code == 200
-    assert said in answer.content.decode()
+    assert message in answer.content.decode()
     agent.refresh_from_db()
     assert (agent.time_zone, agent.capacity, agent.shifts.count()) == ("UTC", 50, 0)
 

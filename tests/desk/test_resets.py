@@ -25,7 +25,7 @@ from tests.desk.test_two_factor import switch_on
 pytestmark = pytest.mark.django_db
 ASK = "/admin/password-reset/"
 NEW = "correct-horse-9"
-SENT = "an email with a link is on its way"
+CONFIRMATION = "an email with a link is on its way"
 
 
 @pytest.fixture(autouse=True)
@@ -43,16 +43,16 @@ def ask(name: str, *, at: str = "192.0.2.1", client: Client | None = None) -> Ht
 def link() -> str:
     """In the newest email."""
     newest = Mail.objects.order_by("-created_at")[0]
-    found = re.search(r"http://testserver(/admin/password-reset/\S+)", newest.secret_text or "")
-    assert found, newest.subject
-    return found[1]
+    match = re.search(r"http://testserver(/admin/password-reset/\S+)", newest.secret_text or "")
+    assert match, newest.subject
+    return match[1]
 
 
 def form_of(path: str, client: Client) -> str | None:
     """Where the form of this link is; none where it no longer works."""
     answer = client.get(path, follow=True)
-    shown = 'name="new_password1"' in answer.content.decode()
-    return answer.redirect_chain[-1][0] if shown else None
+    has_form = 'name="new_password1"' in answer.content.decode()
+    return answer.redirect_chain[-1][0] if has_form else None
 
 
 def opens(path: str) -> bool:
@@ -89,15 +89,15 @@ def test_the_page_to_sign_in_says_one_language(
 
     html = set_password(link())
 
-    said = {"en": "Your password is set.", "es": "Su contraseña está lista."}
+    messages = {"en": "Your password is set.", "es": "Su contraseña está lista."}
     assert f'<html lang="{desk_s}"' in html
-    assert said[desk_s] in html
-    assert said[hers] not in html
+    assert messages[desk_s] in html
+    assert messages[hers] not in html
 
 
 @pytest.mark.parametrize("name", ["ada", "Ada@desk.example"])
 def test_a_link_by_email_sets_a_new_password(ada: User, name: str) -> None:
-    assert SENT in ask(name).content.decode()
+    assert CONFIRMATION in ask(name).content.decode()
     assert Mail.objects.get().address == "ada@desk.example"
     assert "user name ada" in str(Mail.objects.get().secret_text)
 
@@ -106,8 +106,8 @@ def test_a_link_by_email_sets_a_new_password(ada: User, name: str) -> None:
     assert "Your password is set. Sign in as ada." in html
     assert signs_in(NEW)
     assert not signs_in("secret")
-    told = Mail.objects.order_by("-created_at")[0]
-    assert (told.subject, told.address) == (
+    mail = Mail.objects.order_by("-created_at")[0]
+    assert (mail.subject, mail.address) == (
         "Your password for the desk was changed",
         "ada@desk.example",
     )
@@ -154,7 +154,7 @@ def test_what_was_typed_is_not_kept(ada: User) -> None:
 def test_gets_none_who_could_not_sign_in_with_it(ada: User, changes: dict[str, object]) -> None:
     User.objects.filter(pk=ada.pk).update(**changes)
 
-    assert SENT in ask("ada").content.decode()
+    assert CONFIRMATION in ask("ada").content.decode()
 
     assert not Mail.objects.exists()
 
@@ -311,7 +311,7 @@ def test_nobody_who_asks_elsewhere_locks_the_owner_out() -> None:
     for _ in range(4):
         ask("ada", at="198.51.100.7")
 
-    assert SENT in ask("ada", at="203.0.113.1").content.decode()
+    assert CONFIRMATION in ask("ada", at="203.0.113.1").content.decode()
 
     assert Mail.objects.count() == 4
 
@@ -402,7 +402,7 @@ def test_is_not_offered_where_the_link_reaches_nobody_or_leads_anywhere(
     settings.ENVIRONMENT = "production"
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.ALLOWED_HOSTS = ["testserver"]
-    assert SENT in ask("ada").content.decode()
+    assert CONFIRMATION in ask("ada").content.decode()
     for name, value in changes.items():
         setattr(settings, name, value)
 

@@ -231,7 +231,7 @@ def browser(person: User) -> Client:
 def value(keyword: str, name: str) -> Any:
     """Something to put into an address."""
     owner = name.rsplit("_", 1)[0]
-    known = {
+    values = {
         "ticket_id": Ticket,
         "file_id": TicketFile,
         "storm_id": Storm,
@@ -240,8 +240,8 @@ def value(keyword: str, name: str) -> Any:
         "agent_id": apps.get_model("tickets.Agent"),
         "shipment_id": apps.get_model("shipments.Shipment"),
     }
-    if keyword in known:
-        return known[keyword].objects.first().pk
+    if keyword in values:
+        return values[keyword].objects.first().pk
     if keyword == "object_id":
         row = apps.get_model(*owner.split("_", 1))._default_manager.first()
         return row.pk if row else 1
@@ -325,7 +325,7 @@ def test_who_may_not_look_may_not_send_either(role: str, browser: Client) -> Non
 def test_each_role_has_its_actions(role: str, person: User) -> None:
     request = RequestFactory().get("/")
     request.user = person
-    found = {
+    actions = {
         model._meta.label: sorted(desk.get_actions(request))
         for model, desk in admin.site._registry.items()
         if desk.has_view_permission(request)
@@ -333,7 +333,7 @@ def test_each_role_has_its_actions(role: str, person: User) -> None:
     # Django's own, for whoever may delete.
     lines = [
         f"{label}: {' '.join(one for one in names if one != 'delete_selected')}"
-        for label, names in sorted(found.items())
+        for label, names in sorted(actions.items())
         if set(names) - {"delete_selected"}
     ]
 
@@ -396,8 +396,10 @@ def test_strangers_are_asked_to_sign_in_on_the_desk_s_own_pages(client: Client) 
     names = dict(patterns(urls.urlpatterns))
     assert names.keys() >= OPEN_TO_STRANGERS
     for name in names.keys() - OPEN_TO_STRANGERS:
-        known = {"slug": "x", "kind": "close"}
-        answer = client.get(reverse(name, kwargs={one: known.get(one, 1) for one in names[name]}))
+        arguments = {"slug": "x", "kind": "close"}
+        answer = client.get(
+            reverse(name, kwargs={one: arguments.get(one, 1) for one in names[name]})
+        )
         assert answer.status_code == 302, name
         assert answer["Location"].startswith("/admin/login/"), name
 

@@ -139,8 +139,8 @@ def test_counts_only_what_costs_little_and_not_again_for_a_while(
     save(desk, "Words", "q=Acme")
 
     badges = {title: item["badge"] for title, item in in_side_bar(desk).items()}
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         in_side_bar(desk)
 
     assert badges == {"Open": "1", "All": None, "Words": None}
-    assert not any("desk_savedview" in one["sql"] for one in asked)
+    assert not any("desk_savedview" in one["sql"] for one in queries)

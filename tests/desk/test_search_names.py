@@ -9,7 +9,7 @@ from desk.common import search_terms
 from desk.queue import search
 from tests import builders as build
 from tests.desk.test_queues import LIST, listed
-from tests.desk.test_search import found, opened
+from tests.desk.test_search import listed_ids, opened
 from tests.desk.words import words
 from tickets.models import Agent
 
@@ -74,9 +74,9 @@ def test_tickets_are_found_by_their_carrier(desk: Client, company: Company, birc
     build.ticket(birch, carrier_name="redpack", comments="Estafado.")
 
     for typed in ("estafeta", "Estafe", "ESTAFETA"):
-        assert found(desk, typed) == [theirs, *ours[::-1]], typed
+        assert listed_ids(desk, typed) == [theirs, *ours[::-1]], typed
     for typed in ("paquete expres", "exprés"):
-        assert found(desk, typed) == [paquete], typed
+        assert listed_ids(desk, typed) == [paquete], typed
     assert "Includes the tickets of these carriers: Estafeta" in words(
         desk.get(LIST, {"q": "estafet"}).content.decode()
     )
@@ -92,11 +92,11 @@ def test_tickets_are_found_by_their_type_in_either_language(desk: Client, compan
     lost = build.ticket(company, type_id=LOST).pk
 
     for typed in ("robo", "Theft"):
-        assert theft in found(desk, typed)
-    assert found(desk, "theft") == [theft]
+        assert theft in listed_ids(desk, typed)
+    assert listed_ids(desk, "theft") == [theft]
     # Words of messages go on being found.
-    assert found(desk, "robo") == [damaged, theft]
-    assert found(desk, "extravío") == found(desk, "lost") == [lost]
+    assert listed_ids(desk, "robo") == [damaged, theft]
+    assert listed_ids(desk, "extravío") == listed_ids(desk, "lost") == [lost]
     assert "Includes the tickets of these types: Theft" in words(
         desk.get(LIST, {"q": "robo"}).content.decode()
     )

@@ -77,8 +77,8 @@ def test_lists_ones_browsers_and_never_a_key() -> None:
 
     html = html_of(here)
 
-    for said in ("Firefox on Linux", "Safari on iPhone", "Edge on Windows", "2001:db8:0:1::"):
-        assert said in html
+    for text in ("Firefox on Linux", "Safari on iPhone", "Edge on Windows", "2001:db8:0:1::"):
+        assert text in html
     assert "ChromeOS" not in html
     assert html.count("This browser") == 1
     assert len(buttons(html)) == 2

@@ -51,9 +51,9 @@ class Clock:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    made = Clock()
-    monkeypatch.setattr(timezone, "now", made)
-    return made
+    clock = Clock()
+    monkeypatch.setattr(timezone, "now", clock)
+    return clock
 
 
 @pytest.fixture
@@ -81,21 +81,21 @@ def listed(desk: Client, queue: str) -> list[int]:
 
 
 def until(ticket: Ticket) -> datetime | None:
-    found = Snooze.objects.asleep(timezone.now()).filter(ticket=ticket).first()
-    return found.until if found else None
+    snooze = Snooze.objects.asleep(timezone.now()).filter(ticket=ticket).first()
+    return snooze.until if snooze else None
 
 
 def test_a_ticket_sleeps_until_a_day_begins_in_the_agent_s_zone(
     desk: Client, ticket: Ticket, company: Company, agent: Agent, clock: Clock
 ) -> None:
     other = mine(company, agent)
-    shown = desk.get(f"{LIST}{ticket.pk}/change/").content.decode()
-    offered = re.findall(r'name="day" value="([^"]+)"', shown)
+    html = desk.get(f"{LIST}{ticket.pk}/change/").content.decode()
+    offered = re.findall(r'name="day" value="([^"]+)"', html)
     assert offered == ["2026-11-26", "2026-11-27", "2026-11-30", "company"]
 
-    said = send(desk, ticket, day="2026-11-27")
+    text = send(desk, ticket, day="2026-11-27")
 
-    assert "Snoozed until Friday 27 November, or until the company writes." in said
+    assert "Snoozed until Friday 27 November, or until the company writes." in text
     assert until(ticket) == datetime(2026, 11, 27, tzinfo=MEXICO)
     assert (listed(desk, "mine"), listed(desk, "snoozed")) == ([other.pk], [ticket.pk])
     assert taking.next_of(agent) == other
@@ -122,8 +122,8 @@ def test_its_agent_is_notified_once_when_it_is_back(
     notify_of_late_tickets()
     notify_of_late_tickets()
 
-    (told,) = Notification.objects.all()
-    assert (told.kind, told.recipient) == (Notification.Kind.WOKEN, agent.user)
+    (notification,) = Notification.objects.all()
+    assert (notification.kind, notification.recipient) == (Notification.Kind.WOKEN, agent.user)
     assert not Snooze.objects.exists()
     page = words(desk.get("/admin/notifications/").content.decode())
     assert f"Ticket #{ticket.pk}, which you snoozed, is back." in page
@@ -170,8 +170,8 @@ def test_it_is_back_at_once_when_the_company_writes(
 
     assert listed(desk, "mine") == [ticket.pk]
     assert listed(desk, "snoozed") == [bystander.pk]
-    (told,) = Notification.objects.filter(ticket=ticket)
-    assert told.kind == Notification.Kind.ANSWERED
+    (notification,) = Notification.objects.filter(ticket=ticket)
+    assert notification.kind == Notification.Kind.ANSWERED
 
 
 def test_it_is_back_when_it_changes_hands(
@@ -248,8 +248,8 @@ def test_a_day_that_is_none_or_past_is_refused(desk: Client, ticket: Ticket, day
 def test_only_its_agent_snoozes(desk: Client, ticket: Ticket, company: Company) -> None:
     theirs = mine(company, build.agent("ben"))
     for one in (theirs, build.ticket(company), mine(company, ticket.agent, status=3)):
-        shown = desk.get(f"{LIST}{one.pk}/change/").content.decode()
-        assert 'id="snooze"' not in shown
+        html = desk.get(f"{LIST}{one.pk}/change/").content.decode()
+        assert 'id="snooze"' not in html
         assert "Only the agent of an open ticket" in send(desk, one, day="company")
     auditor = Client()
     auditor.force_login(build.agent("olga", group="auditor").user)
@@ -258,10 +258,10 @@ def test_only_its_agent_snoozes(desk: Client, ticket: Ticket, company: Company) 
 
 
 def test_what_the_company_wrote_meanwhile_is_read_first(desk: Client, ticket: Ticket) -> None:
-    seen = token(ticket)
+    page_token = token(ticket)
     comment(ticket)
 
-    assert "something new on this ticket" in send(desk, ticket, day="company", seen=seen)
+    assert "something new on this ticket" in send(desk, ticket, day="company", seen=page_token)
     assert not Snooze.objects.exists()
 
 

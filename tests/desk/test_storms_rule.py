@@ -6,7 +6,7 @@ from desk.storms.rule import CHANCE, chance_of, is_over, is_storm, usual
 
 
 @pytest.mark.parametrize(
-    ("found", "past", "storm"),
+    ("tickets", "past", "storm"),
     [
         # A quiet night.
         (3, [0, 0, 0, 0], False),
@@ -28,8 +28,8 @@ from desk.storms.rule import CHANCE, chance_of, is_over, is_storm, usual
         (25, [], True),
     ],
 )
-def test_tells_a_storm_from_an_hour_with_many(found: int, past: list[int], storm: bool) -> None:
-    assert is_storm(found, past) == storm
+def test_tells_a_storm_from_an_hour_with_many(tickets: int, past: list[int], storm: bool) -> None:
+    assert is_storm(tickets, past) == storm
 
 
 def test_takes_the_median_and_no_less_than_one() -> None:
@@ -37,17 +37,17 @@ def test_takes_the_median_and_no_less_than_one() -> None:
 
 
 def test_an_hour_is_ordinary_again_below_twice_the_usual() -> None:
-    assert [is_over(found, 4.0) for found in (0, 7, 8, 20)] == [True, True, False, False]
+    assert [is_over(tickets, 4.0) for tickets in (0, 7, 8, 20)] == [True, True, False, False]
 
 
 @pytest.mark.parametrize(
-    ("found", "expected", "chance"),
+    ("tickets", "expected", "chance"),
     [(0, 2.0, 1.0), (1, 2.0, 0.8646647), (10, 1.0, 1.1142547e-7), (600, 500.0, 7.6e-6)],
 )
 def test_reckons_with_tickets_that_come_independently(
-    found: int, expected: float, chance: float
+    tickets: int, expected: float, chance: float
 ) -> None:
-    assert chance_of(found, expected) == pytest.approx(chance, rel=0.1)
+    assert chance_of(tickets, expected) == pytest.approx(chance, rel=0.1)
 
 
 def test_an_ordinary_hour_looks_like_a_storm_less_than_once_in_a_hundred_thousand() -> None:

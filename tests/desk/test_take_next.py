@@ -158,15 +158,15 @@ def test_gives_no_two_agents_the_same_ticket(transactional_db: None) -> None:
     users = [build.agent(f"agent-{number}").user for number in range(8)]
 
     with racers(8) as together:
-        taken = [
+        taken_ids = [
             ticket
             for _ in range(6)
             for ticket in together.run([partial(taking.take_next, user) for user in users])
         ]
 
-    ids = [ticket.pk for ticket in taken if ticket is not None]
+    ids = [ticket.pk for ticket in taken_ids if ticket is not None]
     assert len(ids) == len(set(ids)) == 40
-    assert taken[40:] == [None] * 8
+    assert taken_ids[40:] == [None] * 8
     assert HistoryEntry.objects.count() == 40
     for ticket in Ticket.objects.select_related("agent__user"):
         assert ticket.history.get().actor == str(ticket.agent)

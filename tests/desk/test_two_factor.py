@@ -48,8 +48,8 @@ def begin(client: Client, password: str) -> HttpResponse:
 
 def shown_key(client: Client) -> bytes:
     """Read off the page as a phone does; empty where there is none."""
-    found = re.search(r"<code>(\w+)</code>", client.get(ACCOUNT).content.decode())
-    return b32decode(found[1]) if found else b""
+    match = re.search(r"<code>(\w+)</code>", client.get(ACCOUNT).content.decode())
+    return b32decode(match[1]) if match else b""
 
 
 def switch_on(client: Client) -> list[str]:
@@ -299,8 +299,8 @@ def user_page(user: User) -> str:
 
 def test_an_operator_gives_nobody_more_than_they_have(olga: Client) -> None:
     lead, operators = roles.group("lead"), roles.group("operator")
-    made = {"username": "nina", "password1": "horse-9-battery", "usable_password": "true"}
-    olga.post("/admin/auth/user/add/", {**made, "password2": "horse-9-battery"})
+    form = {"username": "nina", "password1": "horse-9-battery", "usable_password": "true"}
+    olga.post("/admin/auth/user/add/", {**form, "password2": "horse-9-battery"})
     nina = User.objects.get(username="nina")
     own = User.objects.get(username="olga")
 
@@ -329,9 +329,9 @@ def test_an_operator_takes_over_nobody_who_may_more(olga: Client, ada: User) -> 
         olga.post(
             "/admin/auth/user/", {"action": "remove_second_factor", "_selected_action": user.pk}
         )
-        found = User.objects.get(pk=user.pk)
-        assert found.username == user.username
-        assert found.check_password("secret")
+        user_now = User.objects.get(pk=user.pk)
+        assert user_now.username == user.username
+        assert user_now.check_password("secret")
         assert Phone.objects.filter(user=user).exists()
     assert User.objects.get(pk=root.pk).is_active
     assert not User.objects.get(pk=ada.pk).is_active
@@ -339,14 +339,14 @@ def test_an_operator_takes_over_nobody_who_may_more(olga: Client, ada: User) -> 
 
 def test_an_operator_changes_no_group(olga: Client) -> None:
     group = roles.group("operator")
-    held = group.permissions.count()
+    permission_count = group.permissions.count()
     group.permissions.add(*roles.permissions(["auth.change_group", "auth.add_group"]))
 
     page = f"/admin/auth/group/{group.pk}/change/"
     assert olga.get(page).status_code == 200
     assert olga.post(page, {"name": "operator", "permissions": [1]}).status_code == 403
     assert olga.get("/admin/auth/group/add/").status_code == 403
-    assert group.permissions.count() == held + 2
+    assert group.permissions.count() == permission_count + 2
 
 
 def test_nobody_is_deleted(operator: Client, ada: User) -> None:

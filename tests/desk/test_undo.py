@@ -71,9 +71,9 @@ def ben(ticket: Ticket) -> Client:
 
 def write(desk: Client, ticket: Ticket, text: str = "Hello.", **more: Any) -> HttpResponse:
     code = "other" if more.get("to") in ("2", "3") else None
-    said = {"reply": "1", "text": text, "seen": token(ticket), "code": code, **more}
-    said = {name: value for name, value in said.items() if value is not None}
-    return desk.post(f"{LIST}{ticket.pk}/write/", said)
+    form = {"reply": "1", "text": text, "seen": token(ticket), "code": code, **more}
+    form = {name: value for name, value in form.items() if value is not None}
+    return desk.post(f"{LIST}{ticket.pk}/write/", form)
 
 
 def decline(desk: Client, *tickets: Ticket, **more: Any) -> HttpResponse:
@@ -133,12 +133,12 @@ def test_a_decision_its_event_and_its_email_leave_together_when_the_time_is_over
 
 def test_clocks_count_from_when_it_left(desk: Client, ticket: Ticket) -> None:
     write(desk, ticket)
-    sent = timezone.now()
+    sent_at = timezone.now()
     let_time_pass()
     ticket.refresh_from_db()
     assert ticket.first_responded_at is not None
-    assert ticket.first_responded_at >= sent
-    assert Comment.objects.get().created_at >= sent
+    assert ticket.first_responded_at >= sent_at
+    assert Comment.objects.get().created_at >= sent_at
 
 
 @pytest.mark.parametrize(
@@ -417,9 +417,9 @@ def test_what_may_no_longer_be_sent_is_held_and_keeps_no_other(
     for _ in range(2):
         let_time_pass()
 
-    held = PendingAnswer.objects.get()
-    assert (held.ticket_id, held.due_at) == (ticket.pk, None)
-    assert held.held
+    answer = PendingAnswer.objects.get()
+    assert (answer.ticket_id, answer.due_at) == (ticket.pk, None)
+    assert answer.held
     assert Comment.objects.get().text == "Mine."
 
 
@@ -492,15 +492,15 @@ def test_the_decision_of_an_appeal_waits(
     api.post(f"/company/tickets/{ticket.pk}/appeal", {"comment": "Look again."}, format="json")
     lead = Client()
     lead.force_login(build.agent("eve", group="lead", available=False).user)
-    said = {"decision": verb, "reason": "Read it.", "seen": token(ticket)}
-    assert lead.post(f"{LIST}{ticket.pk}/appeal/", said).status_code == 302
+    form = {"decision": verb, "reason": "Read it.", "seen": token(ticket)}
+    assert lead.post(f"{LIST}{ticket.pk}/appeal/", form).status_code == 302
     assert ticket.appeals.get().is_pending
 
     html = act(lead, "undo").content.decode()
     assert ">Read it.</textarea>" in html
     assert ticket.appeals.get().is_pending
     batch = PendingAnswer.objects.get().batch
-    lead.post(f"{LIST}{ticket.pk}/appeal/", {**said, "back": batch})
+    lead.post(f"{LIST}{ticket.pk}/appeal/", {**form, "back": batch})
     let_time_pass()
     assert not ticket.appeals.get().is_pending
     assert Ticket.objects.get(pk=ticket.pk).status == status

@@ -43,35 +43,35 @@ def walk_from(desk: Client, address: str) -> Any:
 
 def walked(desk: Client, address: str) -> list[int]:
     """All tickets from this one on, by the link Next alone."""
-    found = []
+    ids = []
     while True:
         walk = walk_from(desk, address)
-        found.append(walk.ticket_id)
+        ids.append(walk.ticket_id)
         if walk.next is None:
-            return found
+            return ids
         address = walk.next.address
-        assert len(found) < 50
+        assert len(ids) < 50
 
 
 def neighbours(desk: Client, address: str | None) -> list[tuple[int | None, int, int | None]]:
     """Each ticket from this one on, by the link Next, between those that its page leads to."""
-    found = []
+    ids = []
     while address is not None:
         walk = walk_from(desk, address)
         sides = [side and side.ticket_id for side in (walk.previous, walk.next)]
-        found.append((sides[0], walk.ticket_id, sides[1]))
+        ids.append((sides[0], walk.ticket_id, sides[1]))
         address = walk.next and walk.next.address
-        assert len(found) < 50
-    return found
+        assert len(ids) < 50
+    return ids
 
 
 def walked_back(desk: Client, address: str) -> list[int]:
-    found = []
+    ids = []
     while True:
         walk = walk_from(desk, address)
-        found.append(walk.ticket_id)
+        ids.append(walk.ticket_id)
         if walk.previous is None:
-            return found[::-1]
+            return ids[::-1]
         address = walk.previous.address
 
 
@@ -184,10 +184,10 @@ def test_the_breadcrumb_and_the_key_lead_to_the_list_at_its_row(
     address = unescape(html.split('id="to-list" href="')[1].split('"')[0])
 
     assert f'data-queue="{address.replace("&", "&amp;")}"' in html
-    shown = desk.get(address).context["cl"]
-    assert (shown.page_num, shown.here) == (2, 2)
-    assert shown.result_list[shown.here].pk == ticket.pk
-    assert {one.type_id for one in shown.result_list} == {4}
+    changelist = desk.get(address).context["cl"]
+    assert (changelist.page_num, changelist.here) == (2, 2)
+    assert changelist.result_list[changelist.here].pk == ticket.pk
+    assert {one.type_id for one in changelist.result_list} == {4}
 
 
 def test_send_and_next_leads_to_the_next_of_the_list_and_not_of_one_s_own(
@@ -205,9 +205,9 @@ def test_send_and_next_leads_to_the_next_of_the_list_and_not_of_one_s_own(
     answer = desk.post(f"{LIST}move/3/", body)
     assert answer["Location"] == second.address
 
-    said = {"text": "Why?", "note": "1", "list": carried}
+    form = {"text": "Why?", "note": "1", "list": carried}
     first.refresh_from_db()
-    answer = desk.post(f"{LIST}{first.pk}/write/", {**said, "seen": token(first)})
+    answer = desk.post(f"{LIST}{first.pk}/write/", {**form, "seen": token(first)})
     assert answer["Location"] == first.address
 
 
@@ -253,11 +253,11 @@ def test_a_list_of_a_million_is_walked_in_two_queries_without_an_offset(
     several(company, agent)
     for query in ({"queue": "everyone"}, {"queue": "everything"}, {"queue": "overdue"}):
         address = rows(desk, **query)[1].address
-        with CaptureQueriesContext(connection) as asked:
+        with CaptureQueriesContext(connection) as queries:
             desk.get(address)
-        unions = [one["sql"] for one in asked if "UNION ALL" in one["sql"]]
+        unions = [one["sql"] for one in queries if "UNION ALL" in one["sql"]]
         mine = [sql for sql in unions if "tickets_notification" not in sql]
-        beside = [one["sql"] for one in asked if re.search(r'ticket"."id" IN \(\d', one["sql"])]
+        beside = [one["sql"] for one in queries if re.search(r'ticket"."id" IN \(\d', one["sql"])]
 
         assert (len(mine), len(beside)) == (1, 1)
         assert "OFFSET" not in mine[0]
@@ -266,7 +266,7 @@ def test_a_list_of_a_million_is_walked_in_two_queries_without_an_offset(
 
 
 @pytest.mark.parametrize(
-    "given",
+    "query",
     [
         "queue=no-such-queue",
         "queue=mine&at=x.y",
@@ -281,11 +281,11 @@ def test_a_list_of_a_million_is_walked_in_two_queries_without_an_offset(
     ],
 )
 def test_a_list_that_makes_no_sense_is_no_reason_not_to_show_the_ticket(
-    desk: Client, company: Company, agent: Agent, given: str
+    desk: Client, company: Company, agent: Agent, query: str
 ) -> None:
     ticket = build.ticket(company, agent=agent)
 
-    answer = desk.get(f"{LIST}{ticket.pk}/change/", {"list": given})
+    answer = desk.get(f"{LIST}{ticket.pk}/change/", {"list": query})
 
     assert answer.status_code == 200
     assert "password" not in answer.context["walk"].place.token

@@ -41,11 +41,11 @@ class Racers:
 
 @contextmanager
 def racers(number: int) -> Iterator[Racers]:
-    made = Racers(number)
+    threads = Racers(number)
     try:
-        yield made
+        yield threads
     finally:
-        made.close()
+        threads.close()
 
 
 def in_order(
@@ -58,18 +58,18 @@ def in_order(
 
     Where the second raises, that is what it gives. `at`: the statement in which it has to wait.
     """
-    done = Event()
+    first_started = Event()
 
     def go_first() -> object:
         with transaction.atomic():
             result = first()
-            done.set()
+            first_started.set()
             statement = wait_until_waited_for()
             assert at is None or at.search(statement), f"waited, but in {statement}"
         return result
 
     def go_second() -> object:
-        done.wait(PATIENCE_SECONDS)
+        first_started.wait(PATIENCE_SECONDS)
         try:
             return second()
         except Exception as error:
@@ -81,7 +81,7 @@ def in_order(
 
 def wait_until_waited_for() -> str:
     """Return the statement in which somebody waits for this transaction."""
-    found: list[int] = []
+    waiting_pids: list[int] = []
 
     def is_waited_for() -> bool:
         with connection.cursor() as cursor:
@@ -89,13 +89,13 @@ def wait_until_waited_for() -> str:
                 "SELECT pid FROM pg_locks "
                 "WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"
             )
-            found.extend(pid for (pid,) in cursor.fetchall())
-        return bool(found)
+            waiting_pids.extend(pid for (pid,) in cursor.fetchall())
+        return bool(waiting_pids)
 
     wait_until(is_waited_for, "somebody who waits for this transaction")
     # Read last: within a transaction the view shows what it showed first.
     with connection.cursor() as cursor:
-        cursor.execute("SELECT query FROM pg_stat_activity WHERE pid = %s", [found[0]])
+        cursor.execute("SELECT query FROM pg_stat_activity WHERE pid = %s", [waiting_pids[0]])
         return str(cursor.fetchone()[0])
 
 

@@ -37,8 +37,8 @@ def eve(db: None) -> User:
 @pytest.fixture
 def ticket(company: Company, agent: Any) -> Ticket:
     """One that Ada has just declined."""
-    made = build.ticket(company, type_id=5, shipment_id=4101, status=Status.IN_REVIEW)
-    return decline(made, agent.user)
+    ticket = build.ticket(company, type_id=5, shipment_id=4101, status=Status.IN_REVIEW)
+    return decline(ticket, agent.user)
 
 
 def decline(ticket: Ticket, user: User) -> Ticket:
@@ -49,7 +49,7 @@ def appeal(api: APIClient, ticket: Ticket, comment: str = "Look again.", **body:
     return api.post(f"/company/tickets/{ticket.pk}/appeal", {"comment": comment, **body})
 
 
-def shown(api: APIClient, ticket: Ticket) -> dict[str, Any]:
+def ticket_data(api: APIClient, ticket: Ticket) -> dict[str, Any]:
     (row,) = api.get(f"/company/tickets/{ticket.pk}?getComments=true").json()["data"]
     return row
 
@@ -68,13 +68,13 @@ def refused(answer: Any) -> tuple[int, str, str]:
 
 
 def test_keeps_the_status_and_stands_in_the_conversation(api: APIClient, ticket: Ticket) -> None:
-    assert shown(api, ticket)["appeal"] is None
+    assert ticket_data(api, ticket)["appeal"] is None
 
     answer = appeal(api, ticket, documents=[PHOTO])
 
     assert (answer.status_code, answer.json()) == (200, {"data": True})
     assert (answer["X-Ticket-Changed"], answer["X-Ticket-Status"]) == ("1", "3")
-    row = shown(api, ticket)
+    row = ticket_data(api, ticket)
     assert row["ticket_status_id"] == Status.DECLINED
     assert [one["to"] for one in row["history"]] == [3]
     assert row["appeal"] == {
@@ -96,21 +96,23 @@ def test_its_documents_come_behind_those_of_the_ticket(api: APIClient, ticket: T
 
     appeal(api, ticket, documents=[PHOTO, {"field_id": "third"}])
 
-    fields = [one["field_id"] for one in shown(api, ticket)["documents"]]
+    fields = [one["field_id"] for one in ticket_data(api, ticket)["documents"]]
     assert fields == ["first", "photo", "third"]
 
 
-@pytest.mark.parametrize("named", [{"field_id": "photo"}, {"field_id": "1", "key": "photo"}])
+@pytest.mark.parametrize("document", [{"field_id": "photo"}, {"field_id": "1", "key": "photo"}])
 def test_its_documents_are_what_was_asked_for(
-    api: APIClient, ticket: Ticket, named: dict[str, str]
+    api: APIClient, ticket: Ticket, document: dict[str, str]
 ) -> None:
     for name in ("photo", "invoice"):
         ticket.requested_documents.create(name=name, created_at=timezone.now())
 
-    appeal(api, ticket, documents=[{**PHOTO, **named}])
+    appeal(api, ticket, documents=[{**PHOTO, **document}])
 
-    asked = {one["name"]: one["fulfilled"] for one in shown(api, ticket)["requested_documents"]}
-    assert asked == {"photo": True, "invoice": False}
+    requests = {
+        one["name"]: one["fulfilled"] for one in ticket_data(api, ticket)["requested_documents"]
+    }
+    assert requests == {"photo": True, "invoice": False}
 
 
 @pytest.mark.parametrize("body", [{}, {"comment": ""}, {"comment": " \u200b\n"}])
@@ -205,7 +207,7 @@ def test_a_lead_accepts_and_the_ticket_is_in_review(api: APIClient, ticket: Tick
         f"The appeal of ticket {ticket.pk} is accepted. The ticket is In review.\n"
     )
 
-    row = shown(api, ticket)
+    row = ticket_data(api, ticket)
     assert row["ticket_status_id"] == Status.IN_REVIEW
     assert (row["appeal"]["state"], row["appeal"]["reason"]) == ("accepted", None)
     assert row["appeal"]["decided_at"] is not None
@@ -220,17 +222,17 @@ def test_reopening_the_ticket_accepts_its_appeal(api: APIClient, ticket: Ticket,
 
     working.move(ticket.pk, Status.IN_REVIEW, user=eve, reason="Seen by chance.")
 
-    assert shown(api, ticket)["appeal"]["state"] == "accepted"
+    assert ticket_data(api, ticket)["appeal"]["state"] == "accepted"
 
 
 @pytest.mark.usefixtures("eve")
 def test_a_lead_refuses_and_the_company_reads_why(api: APIClient, ticket: Ticket) -> None:
     appeal(api, ticket)
 
-    told = json.loads(decide(ticket, "refuse", "  The label is not ours. ", "--json"))
+    data = json.loads(decide(ticket, "refuse", "  The label is not ours. ", "--json"))
 
-    assert told == {"ticket_id": ticket.pk, "appeal": "refused", "ticket_status_id": 3}
-    row = shown(api, ticket)
+    assert data == {"ticket_id": ticket.pk, "appeal": "refused", "ticket_status_id": 3}
+    row = ticket_data(api, ticket)
     assert row["ticket_status_id"] == Status.DECLINED
     assert row["appeal"]["state"] == "refused"
     assert row["appeal"]["reason"] == "The label is not ours."
@@ -270,9 +272,9 @@ def test_each_decision_can_be_appealed(
     decide(ticket, "accept")
     decline(ticket, agent.user)
 
-    assert shown(api, ticket)["appeal"]["state"] == "accepted"
+    assert ticket_data(api, ticket)["appeal"]["state"] == "accepted"
     assert appeal(api, ticket, "And again.").status_code == 200
-    assert shown(api, ticket)["appeal"]["comment"] == "And again."
+    assert ticket_data(api, ticket)["appeal"]["comment"] == "And again."
 
 
 @pytest.mark.usefixtures("eve")
@@ -318,11 +320,11 @@ def test_the_interface_s_rules_for_a_declined_ticket_stay(api: APIClient, ticket
 
 
 @pytest.mark.parametrize(
-    ("days", "found"), [(0, ["config.E033"]), (1, []), (3651, ["config.E033"])]
+    ("days", "expected"), [(0, ["config.E033"]), (1, []), (3651, ["config.E033"])]
 )
 def test_a_time_that_makes_no_sense_stops_a_start(
-    settings: Settings, days: int, found: list[str]
+    settings: Settings, days: int, expected: list[str]
 ) -> None:
     settings.APPEAL_DAYS = days
 
-    assert [one.id for one in run_checks(tags=[SETTINGS]) if one.is_serious()] == found
+    assert [one.id for one in run_checks(tags=[SETTINGS]) if one.is_serious()] == expected

@@ -24,7 +24,7 @@ def opened(api: APIClient, type_id: int = 2) -> Ticket:
     return Ticket.objects.get(pk=answer.json()["id"])
 
 
-def told() -> HistoryEntry:
+def assignment_entry() -> HistoryEntry:
     """The line of history that speaks of the assignment."""
     return HistoryEntry.objects.get(by="system")
 
@@ -50,9 +50,9 @@ def told() -> HistoryEntry:
 def test_picks_the_least_loaded_then_who_waited_longest(
     candidates: list[tuple[int, int, datetime | None]], chosen: int | None
 ) -> None:
-    known = [AgentLoad(place, str(place), *rest) for place, rest in enumerate(candidates)]
+    loads = [AgentLoad(place, str(place), *rest) for place, rest in enumerate(candidates)]
 
-    picked = pick(known)
+    picked = pick(loads)
 
     assert (picked and picked.agent_id) == chosen
 
@@ -67,7 +67,7 @@ def test_gives_a_new_ticket_to_an_agent_and_says_why(api: APIClient, company: Co
     assert (ticket.agent, ticket.version) == (bob, 1)
     bob.refresh_from_db()
     assert bob.last_assigned_at >= started
-    line = told()
+    line = assignment_entry()
     assert (line.was, line.now, line.public) == (1, 1, False)
     assert (line.kind, line.reason) == ("assigned", "")
     assert line.data == {
@@ -105,8 +105,8 @@ def test_passes_over_who_is_away(api: APIClient, agent: Agent, away: str) -> Non
     ticket = opened(api)
 
     assert ticket.agent is None
-    assert (told().kind, told().reason) == ("unassigned", "")
-    assert told().data == {"why": "nobody_available", "loads": {}}
+    assert (assignment_entry().kind, assignment_entry().reason) == ("unassigned", "")
+    assert assignment_entry().data == {"why": "nobody_available", "loads": {}}
 
 
 def test_leaves_a_ticket_unassigned_when_all_have_enough(api: APIClient, company: Company) -> None:
@@ -116,7 +116,7 @@ def test_leaves_a_ticket_unassigned_when_all_have_enough(api: APIClient, company
     ticket = opened(api)
 
     assert ticket.agent is None
-    line = told()
+    line = assignment_entry()
     assert (line.kind, line.reason) == ("unassigned", "")
     assert line.data == {"why": "all_at_capacity", "loads": {"ada": [1, 1]}}
 
@@ -132,8 +132,8 @@ def test_never_fails_the_request(
     ticket = opened(api)
 
     assert ticket.agent is None
-    assert (told().kind, told().reason) == ("unassigned", "")
-    assert told().data == {"why": "lock_timeout", "loads": {}}
+    assert (assignment_entry().kind, assignment_entry().reason) == ("unassigned", "")
+    assert assignment_entry().data == {"why": "lock_timeout", "loads": {}}
 
 
 def test_finds_agents_later_for_tickets_that_wait_the_most_urgent_first(

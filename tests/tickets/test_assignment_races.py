@@ -95,10 +95,10 @@ def test_several_sweeps_assign_each_ticket_once(acme: Company) -> None:
 def test_gives_nothing_more_to_who_has_gone(acme: Company) -> None:
     agents = build_agents(4)
     leaver = agents[0]
-    gone = Event()
+    left_event = Event()
 
     def keep_opening() -> None:
-        while not gone.wait(0.001):
+        while not left_event.wait(0.001):
             open_ticket(acme, CALLER, type_id=2)
         open_ticket(acme, CALLER, type_id=2)
 
@@ -108,12 +108,12 @@ def test_gives_nothing_more_to_who_has_gone(acme: Company) -> None:
             Agent.objects.filter(pk=leaver.pk).update(available=False)
             return Ticket.objects.filter(agent=leaver).count()
         finally:
-            gone.set()
+            left_event.set()
 
     with racers(4) as together:
-        *_, had = together.run([keep_opening] * 3 + [leave])
+        *_, count_at_leave = together.run([keep_opening] * 3 + [leave])
 
-    assert Ticket.objects.filter(agent=leaver).count() == had
+    assert Ticket.objects.filter(agent=leaver).count() == count_at_leave
     assert Ticket.objects.exclude(agent=leaver).count() > 0
 
 

@@ -61,25 +61,25 @@ def company(company: Company) -> Company:
 @pytest.fixture
 def ticket(company: Company, eve: User, clock: Clock) -> Ticket:
     """Asked for more on Monday at noon."""
-    return asked(company, eve)
+    return incomplete_ticket(company, eve)
 
 
-def asked(company: Company, eve: User, **changes: Any) -> Ticket:
-    made = build.ticket(company, **changes)
-    return working.move(made.pk, Status.INCOMPLETE, user=eve, reason="Send the invoice.")
+def incomplete_ticket(company: Company, eve: User, **changes: Any) -> Ticket:
+    ticket = build.ticket(company, **changes)
+    return working.move(ticket.pk, Status.INCOMPLETE, user=eve, reason="Send the invoice.")
 
 
 def switched_on(kind: str, **changes: Any) -> Automation:
     return Automation.objects.create(kind=kind, type_id=3, active=True, **changes)
 
 
-def done(ticket: Ticket) -> list[tuple[str, str, dict[str, Any]]]:
+def automation_acts(ticket: Ticket) -> list[tuple[str, str, dict[str, Any]]]:
     """What automations did on it."""
     entries = ticket.history.filter(actor__startswith="automation:").order_by("pk")
     return list(entries.values_list("actor", "kind", "data"))
 
 
-def said(ticket: Ticket) -> list[str]:
+def comment_texts(ticket: Ticket) -> list[str]:
     return list(ticket.conversation.order_by("pk").values_list("text", flat=True))
 
 
@@ -101,16 +101,16 @@ def test_a_company_is_reminded_so_often_and_no_more(
     clock(31)
     assert jobs.run_automations() == 0
 
-    assert said(ticket) == ["Send the invoice.", "Are you there?", "Are you there?"]
-    assert done(ticket) == [
+    assert comment_texts(ticket) == ["Send the invoice.", "Are you there?", "Are you there?"]
+    assert automation_acts(ticket) == [
         ("automation:remind", "reminded", {"number": 1, "of": 2}),
         ("automation:remind", "reminded", {"number": 2, "of": 2}),
     ]
     assert [mail.subject for mail in Mail.objects.order_by("pk")] == [
         f"Reminder: ticket {ticket.pk} needs something from you"
     ] * 2
-    shown = api.get(f"/company/tickets/{ticket.pk}").json()
-    assert "automation" not in str(shown)
+    data = api.get(f"/company/tickets/{ticket.pk}").json()
+    assert "automation" not in str(data)
     ticket.refresh_from_db()
     assert ticket.status == Status.INCOMPLETE
 
@@ -142,7 +142,7 @@ def test_who_has_answered_or_cannot_is_left_alone(
     clock(20)
 
     assert jobs.run_automations() == 0
-    assert done(ticket) == []
+    assert automation_acts(ticket) == []
 
 
 def test_an_agent_s_answer_begins_it_anew_and_a_note_puts_it_off(
@@ -169,7 +169,9 @@ def test_what_stays_silent_is_declined_after_a_last_reminder(
     for when in ((3, 13), (5, 14)):
         clock(*when)
         assert [jobs.run_automations(), jobs.run_automations()] == [1, 0]
-    assert "by Monday 9 March, 2:00 p.m. (UTC), this ticket is declined." in said(ticket)[-1]
+    assert (
+        "by Monday 9 March, 2:00 p.m. (UTC), this ticket is declined." in comment_texts(ticket)[-1]
+    )
     Mail.objects.all().delete()
 
     clock(9, 13)
@@ -179,9 +181,9 @@ def test_what_stays_silent_is_declined_after_a_last_reminder(
 
     ticket.refresh_from_db()
     assert (ticket.status, ticket.reason_code) == (Status.DECLINED, "no_answer")
-    assert [kind for _, kind, _ in done(ticket)] == ["reminded", "reminded", "moved"]
-    assert done(ticket)[-1][2] == {"code": "no_answer"}
-    assert said(ticket)[-1] == "No answer came."
+    assert [kind for _, kind, _ in automation_acts(ticket)] == ["reminded", "reminded", "moved"]
+    assert automation_acts(ticket)[-1][2] == {"code": "no_answer"}
+    assert comment_texts(ticket)[-1] == "No answer came."
     assert Mail.objects.get().subject == f"Ticket {ticket.pk} was declined"
     appeal = api.post(f"/company/tickets/{ticket.pk}/appeal", {"comment": "We were away."})
     assert appeal.status_code == 200
@@ -191,20 +193,20 @@ def test_companies_are_written_to_in_their_language(
     company: Company, eve: User, clock: Clock
 ) -> None:
     Company.objects.filter(pk=company.pk).update(language="es")
-    ticket = asked(Company.objects.get(pk=company.pk), eve)
+    ticket = incomplete_ticket(Company.objects.get(pk=company.pk), eve)
     switched_on(CLOSE, wait_days=1, last_texts={"en": "Hello?", "es": "¿Sigue ahí?"})
 
     clock(4)
     assert jobs.run_automations() == 1
 
-    assert said(ticket)[-1].startswith("¿Sigue ahí?\n\n")
+    assert comment_texts(ticket)[-1].startswith("¿Sigue ahí?\n\n")
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_company_that_answers_first_is_not_declined(
     company: Company, eve: User, clock: Clock
 ) -> None:
-    ticket = asked(company, eve)
+    ticket = incomplete_ticket(company, eve)
     one = switched_on(CLOSE, wait_days=1, last_days=1)
     clock(3, 13)
     assert acting.act(one.pk, ticket.pk)
@@ -231,10 +233,12 @@ def test_leads_hear_of_what_is_about_to_be_late_once(
 
     assert [jobs.run_automations(), jobs.run_automations()] == [1, 0]
 
-    told = Notification.objects.values_list("recipient__username", "ticket", "kind")
-    assert list(told) == [("eve", mine.pk, "escalated")]
+    notifications = Notification.objects.values_list("recipient__username", "ticket", "kind")
+    assert list(notifications) == [("eve", mine.pk, "escalated")]
     assert list(Ticket.objects.escalated()) == [mine]
-    assert done(mine) == [("automation:escalate", "escalated", {"due": at(2, 14).isoformat()})]
+    assert automation_acts(mine) == [
+        ("automation:escalate", "escalated", {"due": at(2, 14).isoformat()})
+    ]
     # Answered, it is due at another time, and no longer escalated.
     working.write(mine.pk, "We look.", user=eve, public=True)
     Ticket.objects.filter(pk=mine.pk).update(due_at=at(3, 9))
@@ -257,7 +261,7 @@ def test_it_goes_to_somebody_at_work_if_there_is_anybody(
 
     mine.refresh_from_db()
     assert mine.agent == ben
-    assert done(mine)[-1][2]["agent"] == ["ada", "ben"]
+    assert automation_acts(mine)[-1][2]["agent"] == ["ada", "ben"]
     assert Notification.objects.filter(recipient=ben.user, kind="assigned").exists()
 
 
@@ -266,7 +270,7 @@ def test_nothing_is_done_that_is_off_and_each_type_waits_by_its_own(
 ) -> None:
     switched_on(REMIND, wait_days=20)
     Automation.objects.create(kind=REMIND, type_id=5, wait_days=1)
-    asked(company, eve, type_id=5)
+    incomplete_ticket(company, eve, type_id=5)
 
     clock(20)
     assert jobs.run_automations() == 0
@@ -276,36 +280,36 @@ def test_a_run_does_so_many_and_goes_on_where_it_stopped(
     company: Company, eve: User, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(running, "MOST_LOOKED_AT", 2)
-    quiet = [asked(company, eve) for _ in range(2)]
+    quiet = [incomplete_ticket(company, eve) for _ in range(2)]
     for one in quiet:
         answered(one)
-    waiting = [asked(company, eve) for _ in range(3)]
+    waiting = [incomplete_ticket(company, eve) for _ in range(3)]
     Ticket.objects.filter(pk__in=[one.pk for one in waiting]).update(updated_at=at(2, 13))
     switched_on(REMIND)
 
     clock(20)
     assert [running.run_automations() for _ in range(4)] == [0, 2, 1, 0]
 
-    assert [len(done(one)) for one in waiting] == [1, 1, 1]
+    assert [len(automation_acts(one)) for one in waiting] == [1, 1, 1]
 
 
 def test_one_that_fails_keeps_no_other(
     ticket: Ticket, company: Company, eve: User, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other = asked(company, eve)
+    other = incomplete_ticket(company, eve)
     switched_on(REMIND)
     really = acting.remind
 
-    def fail(held: Ticket, *given: Any, **more: Any) -> None:
-        really(held, *given, **more)
-        if held == ticket:
+    def fail(target: Ticket, *args: Any, **more: Any) -> None:
+        really(target, *args, **more)
+        if target == ticket:
             raise RuntimeError("No words.")
 
     monkeypatch.setattr(acting, "remind", fail)
     clock(20)
     assert running.run_automations() == 1
 
-    assert (len(done(ticket)), len(done(other))) == (0, 1)
+    assert (len(automation_acts(ticket)), len(automation_acts(other))) == (0, 1)
     assert FailedRow.objects.get(job="run_automations").key == str(ticket.pk)
 
 
@@ -320,11 +324,11 @@ def test_working_days_are_counted_back_as_they_are_forward(day: int) -> None:
 
 def test_what_is_silent_is_found_by_an_index(ticket: Ticket, clock: Clock) -> None:
     one = switched_on(REMIND)
-    found = due(one, clock(20)).order_by("updated_at", "pk")[:10]
+    tickets = due(one, clock(20)).order_by("updated_at", "pk")[:10]
 
     offer_only("ticket_silent")
 
-    assert "ticket_silent" in found.explain()
+    assert "ticket_silent" in tickets.explain()
 
 
 def test_the_command_says_what_is_on_and_what_it_would_touch(
@@ -340,6 +344,6 @@ def test_the_command_says_what_is_on_and_what_it_would_touch(
     assert (on["kind"], on["type_id"], on["would_touch"]) == ("remind", 3, [ticket.pk])
     Automation.objects.update(active=False)
     call_command("automations", "--dry-run", "--all")
-    said = capsys.readouterr().out
-    assert said.count(f"would touch 1: {ticket.pk}\n") == 2
-    assert done(ticket) == []
+    output = capsys.readouterr().out
+    assert output.count(f"would touch 1: {ticket.pk}\n") == 2
+    assert automation_acts(ticket) == []

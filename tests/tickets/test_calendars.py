@@ -88,11 +88,11 @@ def test_what_has_passed_leads_back_to_the_earliest_such_instant(
     calendar: BusinessHours, start: datetime, end: datetime
 ) -> None:
     passed = business_time_between(calendar, start, end)
-    found = add_business_time(calendar, start, passed)
+    result = add_business_time(calendar, start, passed)
 
     if start <= end:
-        assert found <= end
-        assert business_time_between(calendar, found, end) == timedelta()
+        assert result <= end
+        assert business_time_between(calendar, result, end) == timedelta()
     else:
         assert passed == timedelta()
 
@@ -166,8 +166,8 @@ def test_agrees_with_looking_at_the_clock_every_minute(
         at_work(calendar, (start + minute * MINUTE).astimezone(there)) for minute in range(minutes)
     )
 
-    shown = [(start + minute * MINUTE).astimezone(there) for minute in range(minutes)]
-    if len({each.utcoffset() for each in shown}) == 1:
+    minutes_there = [(start + minute * MINUTE).astimezone(there) for minute in range(minutes)]
+    if len({each.utcoffset() for each in minutes_there}) == 1:
         assert business_time_between(calendar, start, start + minutes * MINUTE) == worked * MINUTE
 
 

@@ -89,9 +89,9 @@ def test_a_holiday_more_never_makes_it_due_earlier(
     fewer = compute_due(moves, None, promise)
     other = compute_due(moves, None, Promise(more, promise.first_response, promise.resolution))
 
-    for was, now in zip(fewer, other, strict=True):
+    for before, now in zip(fewer, other, strict=True):
         # Missed before the pause, it may now be paused in time: then nobody knows.
-        assert now is None or was is None or now >= was
+        assert now is None or before is None or now >= before
 
 
 @MANY
@@ -99,8 +99,8 @@ def test_a_holiday_more_never_makes_it_due_earlier(
 def test_it_is_due_at_the_same_instant_in_every_zone(
     moves: list[Move], promise: Promise, viewer: ZoneInfo
 ) -> None:
-    seen = [Move(status, when.astimezone(viewer)) for status, when in moves]
-    ours, theirs = compute_due(moves, None, promise), compute_due(seen, None, promise)
+    local_moves = [Move(status, when.astimezone(viewer)) for status, when in moves]
+    ours, theirs = compute_due(moves, None, promise), compute_due(local_moves, None, promise)
 
     assert ours == theirs
     ticket = SimpleNamespace(status=moves[-1].status, due_at=ours.next)
@@ -114,13 +114,13 @@ def test_the_clock_ran_for_what_was_promised_when_it_is_due(
     moves: list[Move], promise: Promise
 ) -> None:
     """Counted again, the other way round: by what ran of every stay up to then."""
-    found = compute_due(moves, None, promise).resolution
-    if found is None or moves[-1].status in TERMINAL:
+    due = compute_due(moves, None, promise).resolution
+    if due is None or moves[-1].status in TERMINAL:
         return
-    ends = [*(move.at for move in moves[1:]), found]
+    ends = [*(move.at for move in moves[1:]), due]
     ran = sum(
         (
-            business_time_between(promise.calendar, move.at, min(end, found))
+            business_time_between(promise.calendar, move.at, min(end, due))
             for move, end in zip(moves, ends, strict=True)
             if move.status in RUNNING
         ),
@@ -132,11 +132,11 @@ def test_the_clock_ran_for_what_was_promised_when_it_is_due(
 @MANY
 @given(lives(), promises)
 def test_only_a_running_ticket_is_due(moves: list[Move], promise: Promise) -> None:
-    found = compute_due(moves, None, promise)
+    dues = compute_due(moves, None, promise)
 
-    assert (found.next is not None) == (moves[-1].status in RUNNING)
-    if found.next:
-        assert found.next == min(found.first_response or found.resolution, found.resolution)
+    assert (dues.next is not None) == (moves[-1].status in RUNNING)
+    if dues.next:
+        assert dues.next == min(dues.first_response or dues.resolution, dues.resolution)
 
 
 @MANY
@@ -172,10 +172,16 @@ def test_the_first_answer_is_awaited_first() -> None:
 def test_the_badge_is_right_in_another_zone(zone: str) -> None:
     ticket = clocked(due_at=at(2, 12))
 
-    def seen(*when: int) -> ClockState:
+    def state_seen(*when: int) -> ClockState:
         return next_promise(ticket, at(*when).astimezone(ZoneInfo(zone)))
 
-    assert [seen(2, 9), seen(2, 10), seen(2, 11, 59), seen(2, 12), seen(3, 1)] == [
+    assert [
+        state_seen(2, 9),
+        state_seen(2, 10),
+        state_seen(2, 11, 59),
+        state_seen(2, 12),
+        state_seen(3, 1),
+    ] == [
         ClockState.RUNNING,
         ClockState.SOON,
         ClockState.SOON,
@@ -209,10 +215,10 @@ def test_a_ticket_opened_on_a_holiday_starts_with_the_next_working_day() -> None
     closed = BusinessHours("UTC", WEEK.hours, frozenset({date(2026, 3, 2)}))
     promise = Promise(closed, 9 * HOUR, 45 * HOUR)
 
-    found = compute_due([Move(PENDING, at(2, 11))], None, promise)
+    dues = compute_due([Move(PENDING, at(2, 11))], None, promise)
 
-    assert found == Due(at(3, 18), at(9, 18), at(3, 18))
-    assert found == compute_due([Move(PENDING, at(3, 9))], None, promise)
+    assert dues == Due(at(3, 18), at(9, 18), at(3, 18))
+    assert dues == compute_due([Move(PENDING, at(3, 9))], None, promise)
 
 
 def test_a_late_first_answer_stays_late() -> None:
@@ -251,12 +257,12 @@ def test_a_lunch_break_is_possible() -> None:
 
 
 def test_who_answered_in_time_is_not_overdue() -> None:
-    found = compute_due([Move(PENDING, at(2, 9))], at(2, 10), PROMISE)
+    dues = compute_due([Move(PENDING, at(2, 9))], at(2, 10), PROMISE)
     ticket = clocked(
-        due_at=found.next, first_response_due_at=found.first_response, first_responded_at=at(2, 10)
+        due_at=dues.next, first_response_due_at=dues.first_response, first_responded_at=at(2, 10)
     )
 
-    assert found.next == at(6, 18)
+    assert dues.next == at(6, 18)
     assert next_promise(ticket, at(3, 12)) == ClockState.RUNNING
     assert first_response(ticket, at(3, 12)) == ClockState.DONE
 

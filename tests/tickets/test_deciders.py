@@ -25,8 +25,8 @@ def eve(db: None) -> Agent:
 
 
 def decider(ticket: Ticket) -> str | None:
-    found = Ticket.objects.select_related("decided_by").get(pk=ticket.pk).decided_by
-    return found and found.username
+    user = Ticket.objects.select_related("decided_by").get(pk=ticket.pk).decided_by
+    return user and user.username
 
 
 def test_who_decided_is_kept_and_not_who_holds_the_ticket(
@@ -63,7 +63,7 @@ def test_commands_decide_for_their_agent(agent: Agent, ticket: Ticket) -> None:
 
 
 @pytest.mark.parametrize(
-    ("by", "actor", "known"),
+    ("by", "actor", "expected"),
     [
         ("agent", "ada", "ada"),
         ("lead", "ada", "ada"),
@@ -74,7 +74,7 @@ def test_commands_decide_for_their_agent(agent: Agent, ticket: Ticket) -> None:
     ],
 )
 def test_the_database_reads_it_from_the_history_also_for_the_version_before(
-    company: Company, agent: Agent, ticket: Ticket, by: str, actor: str, known: str | None
+    company: Company, agent: Agent, ticket: Ticket, by: str, actor: str, expected: str | None
 ) -> None:
     other = build.ticket(company, agent=agent, status=Status.IN_REVIEW)
     for one, (who, name) in ((other, ("agent", "ada")), (ticket, (by, actor))):
@@ -82,7 +82,7 @@ def test_the_database_reads_it_from_the_history_also_for_the_version_before(
         note = {"by": "agent", "actor": "ada", "now": Status.DECLINED, "public": False}
         HistoryEntry.objects.create(ticket=one, created_at=NOW, **note)
 
-    assert [decider(ticket), decider(other)] == [known, "ada"]
+    assert [decider(ticket), decider(other)] == [expected, "ada"]
 
 
 def decide_as_before(ticket: Ticket, by: str, actor: str) -> None:

@@ -228,12 +228,12 @@ def test_clocks_cost_an_opening_one_statement_and_no_second_write(
     # The rules are read once in ten seconds.
     opened(api)
 
-    told = statements(api, type_id=4, shipment_id=4101)
+    queries = statements(api, type_id=4, shipment_id=4101)
     rules = ("tickets_target", "tickets_calendar", "tickets_filingrule")
 
-    assert len([sql for sql in told if 'FROM "shipments_shipment"' in sql]) == 1
-    assert [sql for sql in told if any(table in sql for table in rules)] == []
-    writes = [sql for sql in told if any(each in sql for each in WRITES)]
+    assert len([sql for sql in queries if 'FROM "shipments_shipment"' in sql]) == 1
+    assert [sql for sql in queries if any(table in sql for table in rules)] == []
+    writes = [sql for sql in queries if any(each in sql for each in WRITES)]
     assert ["clock_digest" in sql for sql in writes] == [True, False]
 
 

@@ -63,11 +63,11 @@ def test_one_ticket_of_a_batch_fails_alone(
     assert failed() == [("recalculate_stale", str(bad.pk), 1)]
     assert jobs.recalculate_stale() == 0
     assert failed() == [("recalculate_stale", str(bad.pk), 2)]
-    said = [record for record in caplog.records if record.levelno == logging.ERROR]
-    assert [record.getMessage() for record in said] == [
+    errors = [record for record in caplog.records if record.levelno == logging.ERROR]
+    assert [record.getMessage() for record in errors] == [
         f"recalculate_stale goes on without ticket {bad.pk}"
     ]
-    assert said[0].exc_info
+    assert errors[0].exc_info
 
 
 def test_what_the_database_refuses_is_found_by_halving(
@@ -75,9 +75,9 @@ def test_what_the_database_refuses_is_found_by_halving(
 ) -> None:
     save = recalculation.save_due_dates
 
-    def refuse_the_third(held: list[Ticket]) -> None:
-        save(held)
-        if tickets[2] in held:
+    def refuse_the_third(batch: list[Ticket]) -> None:
+        save(batch)
+        if tickets[2] in batch:
             raise DataError("out of range")
 
     monkeypatch.setattr(recalculation, "save_due_dates", refuse_the_third)
@@ -179,15 +179,17 @@ def test_the_other_tickets_get_their_claim_deadline(
 def test_what_is_taken_back_of_an_agent_who_left_fails_alone(
     company: Company, agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    left = [build.ticket(company, agent=agent, status=Status.FOLLOW_UP) for _ in range(3)]
+    agents_tickets = [build.ticket(company, agent=agent, status=Status.FOLLOW_UP) for _ in range(3)]
     User.objects.update(is_active=False)
-    fails = failing_for({left[0].pk}, automatic.record_history, ZeroDivisionError("by zero"))
+    fails = failing_for(
+        {agents_tickets[0].pk}, automatic.record_history, ZeroDivisionError("by zero")
+    )
     monkeypatch.setattr(automatic, "record_history", fails)
 
     jobs.assign_waiting()
 
-    assert Ticket.objects.exclude(agent=None).get() == left[0]
-    assert failed() == [("assign_waiting", str(left[0].pk), 1)]
+    assert Ticket.objects.exclude(agent=None).get() == agents_tickets[0]
+    assert failed() == [("assign_waiting", str(agents_tickets[0].pk), 1)]
 
 
 def test_of_the_other_tickets_that_are_soon_late_agents_hear(
@@ -201,8 +203,8 @@ def test_of_the_other_tickets_that_are_soon_late_agents_hear(
 
     # Who failed comes last, so that the bound of a run is the others'.
     assert [jobs.notify_of_late_tickets() for _ in range(3)] == [1, 1, 0]
-    told = Notification.objects.order_by("ticket").values_list("ticket", flat=True)
-    assert list(told) == [ticket.pk for ticket in late[1:]]
+    notified_tickets = Notification.objects.order_by("ticket").values_list("ticket", flat=True)
+    assert list(notified_tickets) == [ticket.pk for ticket in late[1:]]
     assert failed() == [("notify_of_late_tickets", str(late[0].pk), 3)]
 
 

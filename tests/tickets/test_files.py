@@ -54,8 +54,8 @@ def rows(api: APIClient, ticket: Ticket) -> dict[str, Any]:
 
 
 def left_nothing(disk: Path) -> bool:
-    gone = not TicketFile.objects.exists() and not UnfinishedFile.objects.exists()
-    return gone and not stored(disk) and not HistoryEntry.objects.exists()
+    is_empty = not TicketFile.objects.exists() and not UnfinishedFile.objects.exists()
+    return is_empty and not stored(disk) and not HistoryEntry.objects.exists()
 
 
 def test_a_file_is_kept_shown_with_its_ticket_and_read_at_its_address(
@@ -117,12 +117,12 @@ def test_an_address_lives_an_hour_and_cannot_be_made_up(
 
 @pytest.mark.usefixtures("trusted")
 def test_a_form_is_as_good_as_json(api: APIClient, ticket: Ticket, company: Company) -> None:
-    said = {"description": "Front", "company_id": str(company.pk), "content_type": "text/html"}
-    sent = BytesIO(PNG)
-    sent.name = "front.png"
+    fields = {"description": "Front", "company_id": str(company.pk), "content_type": "text/html"}
+    upload = BytesIO(PNG)
+    upload.name = "front.png"
 
     answer = api.post(
-        f"/company/tickets/{ticket.pk}/files", {"file": sent, **said}, format="multipart"
+        f"/company/tickets/{ticket.pk}/files", {"file": upload, **fields}, format="multipart"
     )
 
     assert answer.status_code == 200, answer.json()
@@ -132,7 +132,7 @@ def test_a_form_is_as_good_as_json(api: APIClient, ticket: Ticket, company: Comp
 
 
 @pytest.mark.parametrize(
-    ("name", "shown"),
+    ("name", "expected"),
     [
         ("../../etc/passwd", "passwd.png"),
         ("C:\\Users\\me\\box.png", "box.png"),
@@ -147,11 +147,11 @@ def test_a_form_is_as_good_as_json(api: APIClient, ticket: Ticket, company: Comp
 )
 @pytest.mark.usefixtures("trusted")
 def test_a_name_is_shown_as_it_can_harm_nobody(
-    api: APIClient, ticket: Ticket, name: str, shown: str, disk: Path
+    api: APIClient, ticket: Ticket, name: str, expected: str, disk: Path
 ) -> None:
     status, answer = send(api, ticket.pk, PNG, name)
 
-    assert (status, answer["data"]["name"]) == (200, shown)
+    assert (status, answer["data"]["name"]) == (200, expected)
     (path,) = stored(disk)
     assert path.parent.parent.parent == disk
     disposition = Client().get(answer["data"]["url"])["Content-Disposition"]
@@ -307,14 +307,14 @@ def test_a_repeat_with_the_same_key_is_one_file(api: APIClient, ticket: Ticket, 
 def test_what_agents_keep_among_themselves_is_in_no_list(
     api: APIClient, company: Company, ticket: Ticket
 ) -> None:
-    shown = build.file(company, ticket=ticket)
+    public_file = build.file(company, ticket=ticket)
     build.file(company, ticket=ticket, public=False, by="agent", actor="ada")
 
     (listed,) = api.get("/company/tickets").json()["data"]
     evidence = api.get(f"/company/evidences/{ticket.pk}").json()["data"]
 
-    for found in (listed["files"], rows(api, ticket)["files"], evidence):
-        assert [file["id"] for file in found] == [shown.pk]
+    for names in (listed["files"], rows(api, ticket)["files"], evidence):
+        assert [file["id"] for file in names] == [public_file.pk]
     assert listed["file_quantity"] == 1
 
 
@@ -328,33 +328,33 @@ def test_lists_show_files_in_as_many_queries_for_many_tickets_as_for_one(
             send(api, ticket.pk, PNG)
 
     with django_assert_max_num_queries(10):
-        shown = api.get("/company/tickets").json()["data"]
+        rows = api.get("/company/tickets").json()["data"]
 
-    assert [row["file_quantity"] for row in shown] == [3, 2, 1, 0]
+    assert [row["file_quantity"] for row in rows] == [3, 2, 1, 0]
 
 
 @pytest.mark.usefixtures("trusted")
 def test_evidence_is_uploaded_first_and_attached_later(
     api: APIClient, ticket: Ticket, birch_api: APIClient
 ) -> None:
-    sent = [
+    ids = [
         api.post("/company/upload/evidences", as_json(PNG, name)).json()["data"]["id"]
         for name in ("a.png", "b.png")
     ]
     foreign = birch_api.post("/company/upload/evidences", as_json(PNG)).json()["data"]["id"]
     attach = f"/company/attach/evidences/{ticket.pk}"
 
-    refused = api.put(attach, {"files": [sent[0], foreign]})
+    refused = api.put(attach, {"files": [ids[0], foreign]})
     assert (refused.status_code, rows(api, ticket)["files"]) == (400, [])
-    answer = api.put(attach, {"files": sent[::-1]})
+    answer = api.put(attach, {"files": ids[::-1]})
 
-    assert [file["id"] for file in answer.json()["data"]] == sent[::-1]
-    assert api.put(attach, {"files": sent}).status_code == 200
-    shown = api.get(f"/company/evidences/{ticket.pk}").json()
-    assert shown["success"]
-    assert [file["name"] for file in shown["data"]] == ["a.png", "b.png"]
+    assert [file["id"] for file in answer.json()["data"]] == ids[::-1]
+    assert api.put(attach, {"files": ids}).status_code == 200
+    evidences = api.get(f"/company/evidences/{ticket.pk}").json()
+    assert evidences["success"]
+    assert [file["name"] for file in evidences["data"]] == ["a.png", "b.png"]
     other = build.ticket(ticket.company)
-    stolen = api.put(f"/company/attach/evidences/{other.pk}", {"files": sent})
+    stolen = api.put(f"/company/attach/evidences/{other.pk}", {"files": ids})
     assert stolen.status_code == 400
     assert rows(api, ticket)["file_quantity"] == 2
 
@@ -378,10 +378,10 @@ def test_a_picture_is_written_anew_upright_and_tells_nothing_else(
     assert send(api, ticket.pk, files.photo() + tail, "photo.jpg")[0] == 200
 
     (path,) = stored(disk)
-    kept = path.read_bytes()
+    content = path.read_bytes()
     for hidden in (tail, b"<?php", files.WHERE_IT_WAS.encode(), b"Exif", b"made by a stranger"):
-        assert hidden not in kept
-    picture = Image.open(BytesIO(kept))
+        assert hidden not in content
+    picture = Image.open(BytesIO(content))
     assert (picture.size, dict(picture.getexif())) == ((4, 6), {})
 
 

@@ -35,13 +35,13 @@ def at(company: Company) -> Callable[..., int]:
 
 def walk(api: APIClient, cursor: str | None = None, **query: Any) -> tuple[list[int], str]:
     """All that there is from a cursor on, and the cursor behind it."""
-    seen: list[int] = []
+    ids: list[int] = []
     while True:
         place = {"cursor": cursor} if cursor else {}
         answer = listed(api, updated_since=SINCE, **place, **query)
         if not answer["data"]:
-            return seen, answer["next_cursor"]
-        seen += [row["id"] for row in answer["data"]]
+            return ids, answer["next_cursor"]
+        ids += [row["id"] for row in answer["data"]]
         cursor = answer["next_cursor"]
 
 
@@ -59,8 +59,8 @@ def test_always_has_a_cursor_to_go_on_from(api: APIClient, at: Callable[..., int
     assert (nothing["data"], nothing["next_cursor"]) == ([], "1772625600000000-0")
 
     first = at(1)
-    seen, end = walk(api, nothing["next_cursor"])
-    assert seen == [first]
+    ids, end = walk(api, nothing["next_cursor"])
+    assert ids == [first]
     assert walk(api, end) == ([], end)
 
     second = at(2)
@@ -127,8 +127,8 @@ def test_passes_over_no_change_that_is_committed_late(monkeypatch: pytest.Monkey
     no_margin = following.SETTLED.replace("2 seconds", "0 seconds")
     monkeypatch.setattr(following, "SETTLED", no_margin)
     with racers(2) as together:
-        late, (early, seen, cursor) = together.run([change_slowly, read_meanwhile])
-        assert seen == []
+        late, (early, ids, cursor) = together.run([change_slowly, read_meanwhile])
+        assert ids == []
         assert walk(api, cursor)[0] == [late, early]
 
 

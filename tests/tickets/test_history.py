@@ -61,10 +61,10 @@ def test_the_orm_is_no_way_around(line: HistoryEntry) -> None:
 WAYS = ("create", "bulk_create", "get_or_create", "update_or_create")
 
 
-def makes_entries(made: str) -> bool:
+def makes_entries(called_name: str) -> bool:
     """Does a call of this make entries of history?"""
-    manager, _, method = made.rpartition(".")
-    return made == "HistoryEntry" or (
+    manager, _, method = called_name.rpartition(".")
+    return called_name == "HistoryEntry" or (
         method in WAYS and manager.endswith((".history", "HistoryEntry.objects"))
     )
 

@@ -214,11 +214,11 @@ def test_a_company_never_has_all_examiners(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_company_s_next_file_waits_and_a_further_one_is_refused_at_once() -> None:
     places = examining.Places()
-    done: list[str] = []
+    results: list[str] = []
 
     def second() -> None:
         with places.one_for(1):
-            done.append("second")
+            results.append("second")
 
     with places.one_for(1):
         thread = Thread(target=second)
@@ -227,9 +227,9 @@ def test_a_company_s_next_file_waits_and_a_further_one_is_refused_at_once() -> N
             sleep(0.001)
         with pytest.raises(FileRefused, match="Too many files"), places.one_for(1):
             pass
-        done.append("first")
+        results.append("first")
     thread.join()
-    assert done == ["first", "second"]
+    assert results == ["first", "second"]
 
 
 def test_seconds_of_processor_are_counted_per_company_and_minute(

@@ -96,9 +96,9 @@ def test_pages_show_them_in_every_zone(
     ]
 
     for page in pages:
-        shown = client.get(f"/admin/{page}")
-        assert shown.status_code == 200, page
-        assert b"".join(shown) if shown.streaming else shown.content
+        response = client.get(f"/admin/{page}")
+        assert response.status_code == 200, page
+        assert b"".join(response) if response.streaming else response.content
     assert unpacked(client.post(f"/admin/tickets/ticket/{ticket}/evidence/"))
 
 

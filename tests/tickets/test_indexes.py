@@ -87,44 +87,50 @@ def read(sql: str, params: Any = ()) -> set[str]:
         cursor.execute(f"EXPLAIN (FORMAT JSON) {sql}", params)
         (answer,) = cursor.fetchone()
     plan = json.loads(answer) if isinstance(answer, str) else answer
-    found = scans(plan[0]["Plan"])
-    return {one for one in found if one.startswith("ticket_") or one == "tickets_ticket"}
+    scanned = scans(plan[0]["Plan"])
+    return {one for one in scanned if one.startswith("ticket_") or one == "tickets_ticket"}
 
 
-def read_for(found: QuerySet[Any]) -> set[str]:
-    return read(*found.query.sql_with_params())
+def read_for(tickets: QuerySet[Any]) -> set[str]:
+    return read(*tickets.query.sql_with_params())
 
 
 def statuses_of(condition: Q | None) -> set[int]:
     """The statuses that a condition names."""
     if condition is None:
         return set()
-    named: set[int] = set()
+    numbers: set[int] = set()
     for each in condition.children:
         if isinstance(each, Q):
-            named |= statuses_of(each)
+            numbers |= statuses_of(each)
         elif each[0].startswith("status"):
-            named |= set(each[1])
-    return named
+            numbers |= set(each[1])
+    return numbers
 
 
 def test_no_condition_names_an_open_status() -> None:
     """Each such index would be rebuilt for a further one, over all tickets."""
-    named = {index.name: statuses_of(index.condition) for index in Ticket._meta.indexes}
+    statuses = {index.name: statuses_of(index.condition) for index in Ticket._meta.indexes}
 
-    assert {name for name, found in named.items() if found == TERMINAL} == OVER_OPEN
-    assert {name for name, found in named.items() if found & OPEN} == set()
+    assert {
+        name for name, statuses_of_index in statuses.items() if statuses_of_index == TERMINAL
+    } == OVER_OPEN
+    assert {
+        name for name, statuses_of_index in statuses.items() if statuses_of_index & OPEN
+    } == set()
 
 
 @pytest.mark.usefixtures("tickets")
 @pytest.mark.parametrize("ordered", [False, True])
 def test_the_queues_read_only_open_tickets(agent: Agent, ordered: bool) -> None:
     queues = [queue for queue in QUEUES if queue.small and queue.slug != "appeals"]
-    found = {queue.slug: queue.narrow(Ticket.objects.all(), agent.pk) for queue in queues}
+    querysets = {queue.slug: queue.narrow(Ticket.objects.all(), agent.pk) for queue in queues}
     if ordered:
-        found = {queue.slug: found[queue.slug].order_by(*queue.order)[:25] for queue in queues}
+        querysets = {
+            queue.slug: querysets[queue.slug].order_by(*queue.order)[:25] for queue in queues
+        }
 
-    read = {slug: read_for(tickets.values("pk")) for slug, tickets in found.items()}
+    read = {slug: read_for(tickets.values("pk")) for slug, tickets in querysets.items()}
 
     assert len(read) == 11
     assert {slug: names for slug, names in read.items() if not names or names - OVER_OPEN} == {}
@@ -141,11 +147,11 @@ def test_the_queue_of_appeals_reads_those_that_wait_and_their_tickets(ordered: b
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE tickets_appeal")
     (queue,) = (queue for queue in QUEUES if queue.slug == "appeals")
-    found = queue.narrow(Ticket.objects.all(), None)
+    appeals = queue.narrow(Ticket.objects.all(), None)
     if ordered:
-        found = found.order_by(*queue.order)[:25]
+        appeals = appeals.order_by(*queue.order)[:25]
 
-    assert read_for(found.values("pk")) == set()
+    assert read_for(appeals.values("pk")) == set()
 
 
 @pytest.mark.usefixtures("tickets")
@@ -159,21 +165,21 @@ def test_claims_to_file_are_read_in_the_order_of_their_money() -> None:
         cursor.execute(statement, [])
         cursor.execute("ANALYZE tickets_ticket")
     (queue,) = (queue for queue in QUEUES if queue.slug == "to-file")
-    found = queue.narrow(Ticket.objects.all(), None).order_by(*queue.order)[:25]
+    claims = queue.narrow(Ticket.objects.all(), None).order_by(*queue.order)[:25]
 
-    assert read_for(found.values("pk")) == {"ticket_claims_to_file"}
+    assert read_for(claims.values("pk")) == {"ticket_claims_to_file"}
 
 
 @pytest.mark.usefixtures("tickets")
 def test_assignment_and_figures_read_only_open_tickets() -> None:
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         counting.count(Narrowed(days_up_to_today(7)), OF_OPEN, (*DIMENSIONS, "age"))
     loads = Agent.objects.with_loads().values_list("pk", "load")
     waiting = Ticket.objects.waiting().exclude(type__in=[4])
 
     assert read_for(waiting) <= OVER_OPEN
     assert read_for(loads) == set()
-    assert read(asked.captured_queries[0]["sql"]) <= OVER_OPEN
+    assert read(queries.captured_queries[0]["sql"]) <= OVER_OPEN
     offer_only("ticket_unassigned")
     assert read_for(waiting) == {"ticket_unassigned"}
 
@@ -202,6 +208,6 @@ def test_what_waits_for_its_company_costs_nothing_where_agents_are_found() -> No
 
 
 def test_open_means_the_same_to_python_and_to_the_database(company: Company) -> None:
-    made = {one: build.ticket(company, status=one).pk for one in (*OPEN, *TERMINAL)}
+    tickets = {one: build.ticket(company, status=one).pk for one in (*OPEN, *TERMINAL)}
 
-    assert set(Ticket.objects.open().values_list("pk", flat=True)) == {made[one] for one in OPEN}
+    assert set(Ticket.objects.open().values_list("pk", flat=True)) == {tickets[one] for one in OPEN}

@@ -118,16 +118,16 @@ def test_a_file_that_no_ticket_got_in_a_day_is_forgotten(
     api: APIClient, ticket: Ticket, disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kept_files, "make_thumbnail", lambda *_: b"small")
-    kept = send(api, ticket.pk, files.picture())[1]["data"]["id"]
+    file_id = send(api, ticket.pk, files.picture())[1]["data"]["id"]
     for _ in range(2):
         api.post("/company/upload/evidences", as_json(files.picture()))
     jobs.make_thumbnails()
     old, new = TicketFile.objects.filter(ticket=None)
-    made = timezone.now() - timedelta(hours=25)
-    TicketFile.objects.filter(pk__in=[old.pk, kept]).update(created_at=made)
+    uploaded_at = timezone.now() - timedelta(hours=25)
+    TicketFile.objects.filter(pk__in=[old.pk, file_id]).update(created_at=uploaded_at)
 
     assert jobs.remove_orphans() == 2
 
-    left = TicketFile.objects.all()
-    assert {file.pk for file in left} == {kept, new.pk}
-    assert on(disk) == {name for file in left for name in (file.stored_as, file.thumbnail)}
+    files_left = TicketFile.objects.all()
+    assert {file.pk for file in files_left} == {file_id, new.pk}
+    assert on(disk) == {name for file in files_left for name in (file.stored_as, file.thumbnail)}

@@ -72,8 +72,8 @@ def eve(db: None) -> User:
 
 
 def incomplete(ticket: Ticket, eve: User, **more: Any) -> None:
-    asked = {"reason": "We cannot see it.", "requested": ["photo of the box"], **more}
-    working.move(ticket.pk, Status.INCOMPLETE, user=eve, **asked)
+    options = {"reason": "We cannot see it.", "requested": ["photo of the box"], **more}
+    working.move(ticket.pk, Status.INCOMPLETE, user=eve, **options)
 
 
 def declined(ticket: Ticket, eve: User) -> None:
@@ -118,13 +118,13 @@ def test_one_email_says_what_happened_in_the_company_s_language(
     what = (language, act.__name__)
     assert letter.address == "dev@acme.example"
     assert letter.subject == SUBJECTS[what].format(ticket.pk)
-    said = " ".join(letter.text.split())
+    text = " ".join(letter.text.split())
     damaged = {"en": "damaged", "es": "daño"}[language]
-    assert f"{ticket.pk} ({damaged}, TRACK-7)" in said
+    assert f"{ticket.pk} ({damaged}, TRACK-7)" in text
     for words in SAYS[what]:
-        assert " ".join(words.split()) in said
-    assert FOOTER[language] in said
-    assert "For agents only." not in said
+        assert " ".join(words.split()) in text
+    assert FOOTER[language] in text
+    assert "For agents only." not in text
     assert max(map(len, letter.text.splitlines())) <= 100
     assert outbox.send_due() == 1
 
@@ -191,13 +191,13 @@ def test_it_says_by_when_to_answer(ticket: Ticket, eve: User, language: str) -> 
     incomplete(ticket, eve)
     declined(ticket, eve)
 
-    asked, told = Mail.objects.order_by("created_at").values_list("text", flat=True)
+    request_text, decision_text = Mail.objects.order_by("created_at").values_list("text", flat=True)
     ticket.refresh_from_db()
     assert ticket.decided_at is not None
     until = ticket.decided_at + timedelta(days=30)
-    for text, at in ((asked, last), (told, until)):
-        (said,) = moments_in(" ".join(text.split()), language)
-        assert said == at.replace(second=0, microsecond=0)
+    for text, at in ((request_text, last), (decision_text, until)):
+        (moment,) = moments_in(" ".join(text.split()), language)
+        assert moment == at.replace(second=0, microsecond=0)
         assert "A reply to this" in text or "Una respuesta a este" in text
 
 
@@ -278,9 +278,9 @@ def test_what_others_wrote_is_quoted_line_by_line_and_obeyed_by_nobody(
     ]
     assert not re.search("^(Subject|Bcc|curl|rm)", letter.text, re.MULTILINE)
     assert outbox.send_due() == 1
-    (sent,) = mail.outbox
-    assert sent.message()["Subject"] == letter.subject
-    assert sent.message()["Bcc"] is None
+    (message,) = mail.outbox
+    assert message.message()["Subject"] == letter.subject
+    assert message.message()["Bcc"] is None
 
 
 def test_an_address_that_is_no_address_gets_nothing_and_stops_nobody(

@@ -59,17 +59,17 @@ def test_reaches_every_row_once_by_the_cursor_although_more_are_opened(
     Ticket.objects.filter(pk__in=newest_first[1:4]).update(created_at=timezone.now())
 
     expected = ids(api)
-    seen, cursor = [], {}
+    read_ids, cursor = [], {}
     while True:
         answer = listed(api, limit=2, **cursor)
-        seen += [row["id"] for row in answer["data"]]
+        read_ids += [row["id"] for row in answer["data"]]
         assert answer["total_rows"] >= 7
         build.ticket(company)
         if answer["next_cursor"] is None:
             break
         cursor = {"cursor": answer["next_cursor"]}
 
-    assert seen == expected
+    assert read_ids == expected
 
 
 def test_names_no_next_cursor_on_the_last_page(api: APIClient, company: Company) -> None:

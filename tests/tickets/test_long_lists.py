@@ -144,11 +144,11 @@ def test_no_list_reads_what_it_does_not_show(
         cursor.execute("ANALYZE tickets_ticket")
     if query.get("cursor"):
         query = {**query, "cursor": listed(api)["next_cursor"]}
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         answer = listed(api, **query)
         assert len(answer["data"]) <= min(20, answer["total_rows"])
 
-    lists = [each["sql"] for each in asked if 'FROM "tickets_ticket"' in each["sql"]]
+    lists = [each["sql"] for each in queries if 'FROM "tickets_ticket"' in each["sql"]]
     assert lists
     assert max(map(rows_read, lists)) <= 200
 
@@ -164,10 +164,10 @@ def test_of_a_late_page_only_its_own_ids_leave_the_database(
     wanted = [pk for pk, status in everything if str(status) in query.get("status", "1,2,3,4,5,6")]
     pages = len(wanted) // 2
 
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         assert ids(api, page=pages, limit=2, **query) == wanted[pages * 2 - 2 : pages * 2]
 
-    skipping = [each["sql"] for each in asked if "OFFSET" in each["sql"]]
+    skipping = [each["sql"] for each in queries if "OFFSET" in each["sql"]]
     assert skipping == [sql for sql in skipping if sql.endswith(f"OFFSET {pages * 2 - 2}")] != []
 
 
@@ -182,8 +182,8 @@ def rows_read(sql: str) -> int:
         part = waiting.pop()
         waiting += part.get("Plans", [])
         if part.get("Relation Name") == "tickets_ticket":
-            gone = part.get("Rows Removed by Filter", 0)
-            read += int((part["Actual Rows"] + gone) * part["Actual Loops"])
+            filtered_rows = part.get("Rows Removed by Filter", 0)
+            read += int((part["Actual Rows"] + filtered_rows) * part["Actual Loops"])
     return read
 
 

@@ -42,12 +42,12 @@ def lead(db: None) -> Agent:
 
 @pytest.mark.usefixtures("agent")
 @pytest.mark.parametrize("to", TARGETS)
-@pytest.mark.parametrize("was", sorted(OPEN))
+@pytest.mark.parametrize("status", sorted(OPEN))
 def test_moves_an_open_ticket_and_prints_its_status(
-    company: Company, was: Status, to: Status
+    company: Company, status: Status, to: Status
 ) -> None:
-    ticket = build.ticket(company, status=was)
-    if was == to:
+    ticket = build.ticket(company, status=status)
+    if status == to:
         assert refused(ticket, to, reason="why") == f"The ticket is already {to.label}."
         return
 
@@ -55,7 +55,7 @@ def test_moves_an_open_ticket_and_prints_its_status(
 
     assert (ticket.status, ticket.version) == (to, 2)
     line = HistoryEntry.objects.get()
-    assert (line.by, line.actor, line.was, line.now) == ("agent", "ada", was, to)
+    assert (line.by, line.actor, line.was, line.now) == ("agent", "ada", status, to)
     assert (line.reason, line.public) == ("why", True)
 
 
@@ -92,11 +92,11 @@ def test_asks_why(company: Company, to: Status, reason: str) -> None:
 
 @pytest.mark.usefixtures("agent")
 @pytest.mark.parametrize("to", list(Status))
-@pytest.mark.parametrize("was", sorted(TERMINAL))
+@pytest.mark.parametrize("status", sorted(TERMINAL))
 def test_does_not_let_an_agent_touch_what_is_decided(
-    company: Company, was: Status, to: Status
+    company: Company, status: Status, to: Status
 ) -> None:
-    ticket = build.ticket(company, status=was)
+    ticket = build.ticket(company, status=status)
 
     message = refused(ticket, to, reason="why")
 
@@ -112,9 +112,9 @@ def test_does_not_let_an_agent_speak_for_the_company(company: Company, to: int) 
 
 
 @pytest.mark.usefixtures("lead")
-@pytest.mark.parametrize("was", sorted(TERMINAL))
-def test_lets_a_lead_reopen_with_a_reason(company: Company, was: Status) -> None:
-    ticket = build.ticket(company, status=was)
+@pytest.mark.parametrize("status", sorted(TERMINAL))
+def test_lets_a_lead_reopen_with_a_reason(company: Company, status: Status) -> None:
+    ticket = build.ticket(company, status=status)
     assert "it is required to move" in refused(ticket, Status.IN_REVIEW, "eve")
 
     assert move(ticket, Status.IN_REVIEW, "eve", reason="new proof") == "6 In review\n"

@@ -62,8 +62,8 @@ def test_the_content_goes_and_the_row_stays(
     settings.KEEP_DAYS = {**settings.KEEP_DAYS, "files": 100}
     old, young, open_ticket = decided(company, 101), decided(company, 99), build.ticket(company)
     opened_again = decided(company, 300, Status.PENDING)
-    gone = [file(old, 400), file(old, 300)]
-    kept = [file(young, 400), file(open_ticket, 400), file(opened_again, 400)]
+    old_files = [file(old, 400), file(old, 300)]
+    young_files = [file(young, 400), file(open_ticket, 400), file(opened_again, 400)]
 
     assert "would delete 2 files of decided tickets" in prune("--dry-run")
     assert contents(disk) == 10
@@ -75,14 +75,14 @@ def test_the_content_goes_and_the_row_stays(
         True
     ] * 3
     (row,) = api.get(f"/company/tickets/{old.pk}").json()["data"][:1]
-    assert row["files"][0]["name"] == gone[0].name
+    assert row["files"][0]["name"] == old_files[0].name
     assert api.get(row["files"][0]["url"]).status_code == 404
     page = admin_client.get(f"/admin/tickets/ticket/{old.pk}/change/").content.decode()
     assert page.count("Its content is no longer kept.") == 2
-    assert f"/file/{gone[0].pk}" not in page
+    assert f"/file/{old_files[0].pk}" not in page
     page = admin_client.get(f"/admin/tickets/ticket/{young.pk}/change/").content.decode()
     assert "Its content is no longer kept." not in page
-    assert len(kept) == 3
+    assert len(young_files) == 3
     assert "deleted 0 files of decided tickets" in prune()
 
 

@@ -20,19 +20,19 @@ def talk(ticket: Ticket, number: int, text: str = "{}", **changes: Any) -> None:
     values = {"by": "company", "status": 1, "created_at": timezone.now(), **changes}
     long = len(text) > 1000
     lines = [str(each) if long else text.format(each) for each in range(number)]
-    made = [Comment(ticket=ticket, text=each, **values) for each in lines]
-    Comment.objects.bulk_create(made)
+    comments = [Comment(ticket=ticket, text=each, **values) for each in lines]
+    Comment.objects.bulk_create(comments)
     if long:
         # Sent once: quoting many long texts takes seconds.
-        Comment.objects.filter(pk__in=[each.pk for each in made]).update(text=text)
+        Comment.objects.filter(pk__in=[each.pk for each in comments]).update(text=text)
 
 
 def ask(api: APIClient, address: str, **query: Any) -> dict[str, Any]:
     answer = api.get(address, query)
     assert answer.status_code == 200, answer.content
     assert len(answer.content) <= MOST_BYTES
-    found: dict[str, Any] = answer.json()
-    return found
+    data: dict[str, Any] = answer.json()
+    return data
 
 
 def walk(api: APIClient, address: str, **query: Any) -> list[list[dict[str, Any]]]:
@@ -143,8 +143,8 @@ def test_a_page_of_long_texts_ends_early_and_goes_on(
 
     assert (first["total_rows"], len(first["data"]) < 60) == (60, True)
     assert len(pages) > 3
-    found = [row["id"] for page in pages for row in page]
-    assert sorted(found) == [ticket.pk for ticket in tickets]
+    ids = [row["id"] for page in pages for row in page]
+    assert sorted(ids) == [ticket.pk for ticket in tickets]
 
 
 def test_what_is_not_sent_is_not_read(

@@ -129,11 +129,11 @@ def test_shares_alike_however_the_agents_are_numbered(open_at_once: int) -> None
 def test_history_keeps_the_lightest_of_a_large_pool() -> None:
     crowd = [AgentLoad(id, f"a{id:03}", id % 97, 100, None) for id in range(200)]
 
-    kept = loads_for_history(crowd)
+    stored_loads = loads_for_history(crowd)
 
-    assert len(kept) == MOST_LOADS_KEPT
-    assert kept["a000"] == kept["a097"] == [0, 100]
-    assert max(load for load, _ in kept.values()) <= 9
+    assert len(stored_loads) == MOST_LOADS_KEPT
+    assert stored_loads["a000"] == stored_loads["a097"] == [0, 100]
+    assert max(load for load, _ in stored_loads.values()) <= 9
 
 
 def test_explains_why_this_agent_and_not_another() -> None:

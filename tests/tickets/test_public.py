@@ -63,10 +63,10 @@ def reply(ticket: Ticket, agent: Agent, *, public: bool, to: Status | None = Non
             active=False,
             stored_as=name,
         )
-        sent = AgentReply(
+        agent_reply = AgentReply(
             ticket_id=ticket.pk, user=agent.user, text=word, public=public, to=to, files=[new]
         )
-        working.answer(sent)
+        working.answer(agent_reply)
 
 
 def read_list(api: APIClient, ticket: Ticket, tmp_path: Path) -> str:
@@ -147,9 +147,11 @@ def test_company_reads_what_is_public_and_nothing_else(
 def test_public_text_of_a_move_is_read_and_an_internal_one_is_not(
     api: APIClient, company: Company, agent: Agent, tmp_path: Path, to: Status
 ) -> None:
-    shown, hidden = (build.ticket(company, agent=agent, status=Status.IN_REVIEW) for _ in range(2))
-    reply(shown, agent, public=True, to=to)
-    for ticket in (shown, hidden):
+    public_ticket, hidden = (
+        build.ticket(company, agent=agent, status=Status.IN_REVIEW) for _ in range(2)
+    )
+    reply(public_ticket, agent, public=True, to=to)
+    for ticket in (public_ticket, hidden):
         ticket.refresh_from_db()
     try:
         reply(hidden, agent, public=False, to=to)
@@ -160,11 +162,11 @@ def test_public_text_of_a_move_is_read_and_an_internal_one_is_not(
         assert to == Status.ACCEPTED
 
     for outlet in OUTLETS:
-        text = outlet(api, shown, tmp_path)
+        text = outlet(api, public_ticket, tmp_path)
         assert INTERNAL not in text, outlet.__name__
         (tmp_path / "export.zip").unlink(missing_ok=True)
-    assert PUBLIC in read_comments(api, shown, tmp_path)
-    assert (PUBLIC in read_letters(api, shown, tmp_path)) == (to != Status.ACCEPTED)
+    assert PUBLIC in read_comments(api, public_ticket, tmp_path)
+    assert (PUBLIC in read_letters(api, public_ticket, tmp_path)) == (to != Status.ACCEPTED)
 
 
 def test_search_finds_a_ticket_by_public_words_alone(
@@ -174,11 +176,11 @@ def test_search_finds_a_ticket_by_public_words_alone(
     reply(ticket, agent, public=True)
     reply(ticket, agent, public=False)
 
-    def found(word: str) -> list[int]:
+    def find(word: str) -> list[int]:
         return [row["id"] for row in api.get("/company/tickets", {"q": word}).json()["data"]]
 
-    assert found(PUBLIC) == [ticket.pk]
-    assert found(INTERNAL) == []
+    assert find(PUBLIC) == [ticket.pk]
+    assert find(INTERNAL) == []
 
 
 def test_internal_file_is_not_handed_out_by_its_id(

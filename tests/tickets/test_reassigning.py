@@ -30,8 +30,8 @@ def bob(db: None) -> Agent:
 
 
 def agents_of(*tickets: Ticket) -> list[str | None]:
-    found = dict(Ticket.objects.values_list("pk", "agent__user__username"))
-    return [found[ticket.pk] for ticket in tickets]
+    agents = dict(Ticket.objects.values_list("pk", "agent__user__username"))
+    return [agents[ticket.pk] for ticket in tickets]
 
 
 def test_gives_a_ticket_and_says_who_and_why(
@@ -120,12 +120,12 @@ def test_refuses_without_a_trace(
     User.objects.filter(pk=bob.user_id).update(is_active=hindrance != "left")
     before = list(Ticket.objects.values())
 
-    seen = seen_of(ticket)
+    page_token = seen_of(ticket)
     if hindrance == "stale":
         working.write(ticket.pk, "Keep it.", user=agent.user, public=False)
 
     with pytest.raises((NotGiven, StaleTicket)):
-        reassign(ticket.pk, to, user=eve, seen=seen)
+        reassign(ticket.pk, to, user=eve, seen=page_token)
 
     assert list(Ticket.objects.values()) == before
     assert not HistoryEntry.objects.exists()

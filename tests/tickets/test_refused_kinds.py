@@ -22,17 +22,17 @@ def media(*brands: bytes) -> bytes:
 
 
 def archive(*names: str) -> bytes:
-    made = BytesIO()
-    with zipfile.ZipFile(made, "w") as file:
+    buffer = BytesIO()
+    with zipfile.ZipFile(buffer, "w") as file:
         for name in names:
             file.writestr(name, "x")
-    return made.getvalue()
+    return buffer.getvalue()
 
 
 def avif() -> bytes:
-    made = BytesIO()
-    Image.new("RGB", (8, 8)).save(made, "AVIF")
-    return made.getvalue()
+    buffer = BytesIO()
+    Image.new("RGB", (8, 8)).save(buffer, "AVIF")
+    return buffer.getvalue()
 
 
 @pytest.mark.parametrize(

@@ -57,11 +57,11 @@ VALUES = [
 ]
 
 
-@pytest.mark.parametrize(("reference", "required", "given", "lacking"), DEMANDS)
+@pytest.mark.parametrize(("reference", "required", "fields", "lacking"), DEMANDS)
 def test_knows_what_a_type_demands(
-    reference: str, required: bool, given: dict[str, object], lacking: str | None
+    reference: str, required: bool, fields: dict[str, object], lacking: str | None
 ) -> None:
-    assert rules.missing_field(reference, required, given) == lacking
+    assert rules.missing_field(reference, required, fields) == lacking
 
 
 @pytest.mark.parametrize(("type", "value", "problem"), VALUES)

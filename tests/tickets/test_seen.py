@@ -37,13 +37,17 @@ def ben(db: None) -> User:
     return build.agent("ben", group="lead", available=False).user
 
 
-def answer(ticket: Ticket, user: User, seen: Seen, *, public: bool, to: Status | None) -> None:
-    made = AgentReply(ticket_id=ticket.pk, user=user, text="Hm.", public=public, to=to, seen=seen)
-    working.answer(made)
+def answer(
+    ticket: Ticket, user: User, page_token: Seen, *, public: bool, to: Status | None
+) -> None:
+    reply = AgentReply(
+        ticket_id=ticket.pk, user=user, text="Hm.", public=public, to=to, seen=page_token
+    )
+    working.answer(reply)
 
 
-def decide(ticket: Ticket, user: User, seen: Seen) -> None:
-    working.decide_appeal(ticket.pk, accept=False, user=user, reason="No.", seen=seen)
+def decide(ticket: Ticket, user: User, page_token: Seen) -> None:
+    working.decide_appeal(ticket.pk, accept=False, user=user, reason="No.", seen=page_token)
 
 
 def to_somebody(ticket: Ticket, user: User) -> object:
@@ -55,11 +59,15 @@ WRITES: dict[str, Callable[[Ticket, User, Seen], object]] = {
     "note": partial(answer, public=False, to=None),
     "reply and move": partial(answer, public=True, to=Status.DECLINED),
     "note and move": partial(answer, public=False, to=Status.ACCEPTED),
-    "move": lambda one, user, seen: working.move(one.pk, Status.ACCEPTED, user=user, seen=seen),
-    "take": lambda one, user, seen: taking.take_ticket(one.pk, user, seen=seen),
-    "reassign": lambda one, user, seen: reassigning.reassign(one.pk, None, user=user, seen=seen),
-    "hand over": lambda one, user, seen: hand_over(
-        one.pk, Agent.objects.get(user__username="ben"), user=user, seen=seen, confirmed=True
+    "move": lambda one, user, page_token: working.move(
+        one.pk, Status.ACCEPTED, user=user, seen=page_token
+    ),
+    "take": lambda one, user, page_token: taking.take_ticket(one.pk, user, seen=page_token),
+    "reassign": lambda one, user, page_token: reassigning.reassign(
+        one.pk, None, user=user, seen=page_token
+    ),
+    "hand over": lambda one, user, page_token: hand_over(
+        one.pk, Agent.objects.get(user__username="ben"), user=user, seen=page_token, confirmed=True
     ),
     "decide the appeal": decide,
 }
@@ -96,9 +104,9 @@ def world(company: Company, act: str) -> Ticket:
     """A ticket to which this can be done, and a file that waits to be attached."""
     build.file(company)
     status = Status.DECLINED if act == "appealed" else Status.IN_REVIEW
-    made = build.ticket(company, type_id=4, status=status)
-    working.write(made.pk, "Hello.", user=User.objects.get(username="ben"), public=True)
-    return made
+    ticket = build.ticket(company, type_id=4, status=status)
+    working.write(ticket.pk, "Hello.", user=User.objects.get(username="ben"), public=True)
+    return ticket
 
 
 def rows() -> list[object]:
@@ -112,16 +120,16 @@ def test_nothing_is_written_over_what_is_unread(
     company: Company, eve: User, ben: User, act: str
 ) -> None:
     ticket = world(company, act)
-    seen = seen_of(ticket)
+    page_token = seen_of(ticket)
     EVERY_ACT[act](ticket, ben)
     before = rows()
 
     for write in WRITES.values():
         with pytest.raises(StaleTicket):
-            write(ticket, eve, seen)
+            write(ticket, eve, page_token)
 
     assert rows() == before
-    assert unread_since(seen, eve) != []
+    assert unread_since(page_token, eve) != []
     # To have read it is enough.
     assert unread_since(seen_of(ticket), eve) == []
     answer(ticket, eve, seen_of(ticket), public=False, to=None)
@@ -133,34 +141,34 @@ def test_one_s_own_acts_in_another_tab_hold_nothing_back(
 ) -> None:
     for write in ("note", "reply", "move"):
         ticket = world(company, act)
-        seen = seen_of(ticket)
+        page_token = seen_of(ticket)
         AGENT_ACTS[act](ticket, eve)
 
-        WRITES[write](ticket, eve, seen)
+        WRITES[write](ticket, eve, page_token)
 
-        assert unread_since(seen, eve) == []
-        assert unread_since(seen, ben) != []
+        assert unread_since(page_token, eve) == []
+        assert unread_since(page_token, ben) != []
 
 
 def test_a_company_s_token_may_be_called_what_the_agent_is_called(
     company: Company, eve: User, ben: User
 ) -> None:
     ticket = world(company, "wrote")
-    seen = seen_of(ticket)
+    page_token = seen_of(ticket)
     updating.comment(company, ticket.pk, Actor(By.COMPANY, "eve"), "Wait!")
 
     with pytest.raises(StaleTicket):
-        working.move(ticket.pk, Status.ACCEPTED, user=eve, seen=seen)
+        working.move(ticket.pk, Status.ACCEPTED, user=eve, seen=page_token)
 
 
 def test_nobody_has_to_read_what_changes_nothing(company: Company, eve: User, ben: User) -> None:
     ticket = world(company, "wrote")
-    seen = seen_of(ticket)
+    page_token = seen_of(ticket)
     for kind in QUIET:
         record_history(ticket, Actor(By.AGENT, "ben"), kind)
 
-    assert seen_of(ticket) == seen
-    working.move(ticket.pk, Status.ACCEPTED, user=eve, seen=seen)
+    assert seen_of(ticket) == page_token
+    working.move(ticket.pk, Status.ACCEPTED, user=eve, seen=page_token)
     assert HistoryEntry.objects.filter(kind=Kind.MOVED).exists()
 
 
@@ -180,12 +188,14 @@ def test_what_is_unread_comes_in_the_order_in_which_it_happened(
     company: Company, eve: User, ben: User
 ) -> None:
     ticket = world(company, "wrote")
-    seen = seen_of(ticket)
+    page_token = seen_of(ticket)
     for act in ("wrote", "noted", "changed data", "asked"):
         EVERY_ACT[act](Ticket.objects.get(pk=ticket.pk), ben)
 
-    told = [one.text if isinstance(one, Comment) else one.kind for one in unread_since(seen, eve)]
-    assert told == ["moved", "Wait!", "Fraud?", "data_changed", "moved", "How?"]
+    unread = [
+        one.text if isinstance(one, Comment) else one.kind for one in unread_since(page_token, eve)
+    ]
+    assert unread == ["moved", "Wait!", "Fraud?", "data_changed", "moved", "How?"]
 
 
 @pytest.mark.parametrize(
@@ -208,12 +218,12 @@ def test_a_token_of_another_ticket_opens_nothing(company: Company, eve: User, be
 def test_a_form_that_assigns_automatically_does_it_once(company: Company, eve: User) -> None:
     ann, _, _ = (build.agent(name) for name in ("ann", "bob", "cora"))
     ticket = build.ticket(company, agent=ann)
-    seen = seen_of(ticket)
-    reassigning.reassign(ticket.pk, None, user=eve, seen=seen)
+    page_token = seen_of(ticket)
+    reassigning.reassign(ticket.pk, None, user=eve, seen=page_token)
     before = rows()
 
     with pytest.raises(StaleTicket):
-        reassigning.reassign(ticket.pk, None, user=eve, seen=seen)
+        reassigning.reassign(ticket.pk, None, user=eve, seen=page_token)
 
     assert rows() == before
 
@@ -224,11 +234,11 @@ def test_whoever_waited_for_the_ticket_looks_when_they_have_it(transactional_db:
     company = build.company()
     for act in ("wrote", "sent a file", "noted"):
         ticket = world(company, act)
-        seen = seen_of(ticket)
+        page_token = seen_of(ticket)
 
         _, refused = in_order(
             partial(EVERY_ACT[act], ticket, ben),
-            partial(working.move, ticket.pk, Status.ACCEPTED, user=eve, seen=seen),
+            partial(working.move, ticket.pk, Status.ACCEPTED, user=eve, seen=page_token),
         )
 
         assert isinstance(refused, StaleTicket), act

@@ -23,10 +23,10 @@ def test_ships_the_catalogue_that_was_decided(db: None) -> None:
 
 
 def test_serves_the_catalogue(api: APIClient) -> None:
-    shown = api.get("/tickets/types").json()["data"]
+    types = api.get("/tickets/types").json()["data"]
 
-    assert [one["id"] for one in shown] == [id for id, *_ in CATALOGUE]
-    assert shown[2] == {
+    assert [one["id"] for one in types] == [id for id, *_ in CATALOGUE]
+    assert types[2] == {
         "id": 4,
         "name": "lost",
         "description": "A shipment is lost",
@@ -50,10 +50,10 @@ def test_serves_what_operators_made_of_it(api: APIClient) -> None:
     TicketType.objects.filter(pk=2).update(active=False)
     TicketType.objects.create(id=77, name="customs", description="Held at customs")
 
-    shown = {one["id"]: one for one in api.get("/tickets/types").json()["data"]}
+    types = {one["id"]: one for one in api.get("/tickets/types").json()["data"]}
 
-    assert 2 not in shown
-    assert shown[77]["name"] == "customs"
+    assert 2 not in types
+    assert types[77]["name"] == "customs"
 
 
 def test_serves_one_type(api: APIClient) -> None:
@@ -75,9 +75,9 @@ def test_serves_what_programs_go_by(api: APIClient) -> None:
         assistant_notes="Only for our own boxes.\n\n Not for refunds. \n",
     )
 
-    (shown,) = api.get("/tickets/types?id=10").json()["data"]
+    (row,) = api.get("/tickets/types?id=10").json()["data"]
 
-    assert shown["rules"] == {
+    assert row["rules"] == {
         "reference": "warehouse-package",
         "inputs": [{"name": "box", "el": "input", "required": True}],
         "files": [{"name": "Photo"}],
@@ -114,8 +114,8 @@ def edit(client: Client, db: None) -> Callable[..., HttpResponse]:
         user = get_user_model().objects.create_user(group, is_staff=True)
         user.groups.add(agents.group(group))
         client.force_login(user)
-        sent = {"description": "D", "inputs": "[]", "files": "[]", **fields}
-        return client.post("/admin/tickets/tickettype/5/change/", sent)
+        form = {"description": "D", "inputs": "[]", "files": "[]", **fields}
+        return client.post("/admin/tickets/tickettype/5/change/", form)
 
     return change
 

@@ -6,7 +6,7 @@ NOTHING: dict[str, dict] = {"added": {}, "removed": {}, "changed": {}}
 
 
 @pytest.mark.parametrize(
-    ("was", "now", "diff"),
+    ("before", "now", "diff"),
     [
         (None, '{"a": 1}', {"added": {"a": 1}, "removed": {}, "changed": {}}),
         ('{"a": 1}', "{}", {"added": {}, "removed": {"a": 1}, "changed": {}}),
@@ -17,5 +17,5 @@ NOTHING: dict[str, dict] = {"added": {}, "removed": {}, "changed": {}}
         ('{"a": {"x": 1, "y": 2}}', '{"a":{"y":2,"x":1}}', NOTHING),
     ],
 )
-def test_tells_what_a_replacement_changed(was: str | None, now: str, diff: dict) -> None:
-    assert variables.diff(was, now) == diff
+def test_tells_what_a_replacement_changed(before: str | None, now: str, diff: dict) -> None:
+    assert variables.diff(before, now) == diff
