@@ -1,7 +1,7 @@
-"""Makes the pictures of docs/desk.md again: ./dev test tests/browser/pictures.py
+"""Retakes the pictures of docs/desk.md by `./dev test tests/browser/pictures.py`.
 
-Not one of the tests: it writes docs/pictures/desk/, twenty pictures to look at one by one. Together
-they have every main page, both languages, light and dark, and four widths of a window.
+This is not one of the tests: it writes twenty pictures to docs/pictures/desk/, to be looked at one
+by one. They cover every main page, both languages, light and dark, and four widths of a window.
 """
 
 import hashlib
@@ -33,7 +33,7 @@ HEIGHTS = {390: 844, 1280: 800, 1440: 900, 1920: 1080}
 
 
 class Scene(NamedTuple):
-    """A page as somebody sees it; `keys` are pressed before the picture."""
+    """A page in one language, theme and width; `keys` are pressed before the picture."""
 
     name: str
     width: int
@@ -87,7 +87,7 @@ def webhook_page(world: World) -> str:
 
 
 def furnish(world: World) -> None:
-    """Amounts and files: what a claim and a report are about."""
+    """Add amounts and files, as material for a claim and a report."""
     claim = world.claim
     money = {"currency": "MXN", "amount_claimed": Decimal("2480.50")}
     Ticket.objects.filter(pk=claim.pk).update(**money, amount_offered=Decimal(1200))
@@ -148,7 +148,7 @@ def take(tab: Tab, scene: Scene, world: World) -> None:
 
 
 def test_take_the_pictures(chromium: Chromium, live_server: LiveServer) -> None:
-    # What another test had counted would be shown.
+    # Clear figures that another test has counted: they would be shown.
     cache.clear()
     world = World(past=90, present=34)
     furnish(world)

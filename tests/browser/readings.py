@@ -1,7 +1,8 @@
-"""Reads the desk in Spanish: ./dev test tests/browser/readings.py -s
+"""Measures the Spanish desk by `./dev test tests/browser/readings.py -s`.
 
-Not one of the tests. Prints what axe finds on 28 pages at two widths, what five main pages weigh
-and how long the server takes for them, and writes pictures of twelve to PICTURES, or a new folder.
+This is not one of the tests. It prints what axe finds on 28 pages at two widths, what five main
+pages weigh and how long the server takes for them, and writes pictures of twelve to PICTURES, or to
+a new folder.
 """
 
 import os
@@ -46,7 +47,7 @@ def addresses(world: World) -> dict[str, str]:
 
 
 def look(tab: Tab, name: str, folder: Path) -> dict[str, Any]:
-    """Resize the page to both widths; return what is wrong with it at each."""
+    """Resize the page to both widths; return the problems at each."""
     problems: dict[str, Any] = {}
     for width, height in SIZES:
         size = {"width": width, "height": height}
@@ -62,7 +63,7 @@ def look(tab: Tab, name: str, folder: Path) -> dict[str, Any]:
 
 
 def weigh(tab: Tab, address: str, warm: int = 7) -> tuple[float, int, float]:
-    """Return the kB and requests of a first visit, and the server's milliseconds of later ones."""
+    """Return kB and requests of a first visit, and the server's milliseconds for later ones."""
     tab.visit(address)
     files = tab.do(lambda page: page.evaluate(LOADED))
     times = []

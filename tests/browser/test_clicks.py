@@ -1,6 +1,6 @@
-"""The jobs of docs/desk.md's table, with what each takes: a key or a click counts as one.
+"""The jobs of docs/desk.md's table and the acts that each takes: a key or a click counts as one.
 
-What is typed is not counted, nor where N18 asks for a second look.
+Typed text is not counted, nor the second look that N18 asks for.
 """
 
 from collections.abc import Iterator
@@ -116,7 +116,7 @@ def test_eight_jobs_take_as_few_acts_as_the_manual_says(
     count.leave_by("Enter")
     assert (tab.ticket, count.took()) == (wanted, 2)
 
-    # Three ticked, declined, and on with what has come in their place.
+    # Decline three ticked tickets, and go on with those that have come in their place.
     tab.visit(f"{LIST}?queue=overdue")
     tab.sees("tr.data-row")
     count.press("x", "x", "x")
@@ -139,7 +139,8 @@ def test_eight_jobs_take_as_few_acts_as_the_manual_says(
     count.leave_by("Control+Enter")
     assert (tab.ticket, count.took()) == (late[4], 3)
 
-    # Beside the table: the next ticket, and back. The list is beside the ticket: no page is loaded.
+    # Jobs outside the table: the next ticket, and back. The list is next to the ticket, so that no
+    # page is loaded.
     tab.sees(".desk-beside [aria-current]", f"#{late[4]}")
     tab.do(lambda page: page.evaluate("window.sameDocument = true"))
     count.press("j")

@@ -61,7 +61,7 @@ def test_without_a_clipboard_it_is_copied_too(page: Tab) -> None:
     page.focused(".desk-head [data-copy]")
 
 
-# Files as the clipboard or a hand that drags them brings them.
+# Files as they arrive from the clipboard or by drag and drop.
 BRING = """([kind, files, text]) => {
   const data = new DataTransfer();
   for (const [name, type, bytes, size] of files) {
@@ -153,7 +153,7 @@ def test_words_that_come_with_a_picture_are_pasted_as_words(page: Tab) -> None:
 
 @pytest.mark.slow
 def test_files_outlast_what_is_held_back(page: Tab, ticket: Ticket) -> None:
-    """The company writes while the agent does: the text and its files wait for the next try."""
+    """Keep text and files for the next try when the company writes meanwhile."""
     page.press("r")
     page.type("Look at this.")
     bring(page, "paste", PHOTO)

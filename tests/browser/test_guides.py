@@ -1,4 +1,4 @@
-"""The guides in a browser: read in both themes, on a phone too, and nothing that axe objects to."""
+"""Guides in a browser: legible in both themes and on a phone, without a violation for axe."""
 
 from itertools import pairwise
 
@@ -15,7 +15,7 @@ ONLY_COLOURS = {"runOnly": {"type": "rule", "values": ["color-contrast"]}}
 def test_guides_are_read_on_a_phone_in_both_themes(
     chromium: Chromium, live_server: LiveServer
 ) -> None:
-    """On the one that has every element which the documents use."""
+    """Open the guide that has every element which the documents use."""
     with chromium.tab(live_server.url, **PHONE) as tab:
         assert tab.visit("/docs/guides/receiving") == 200
         assert tab.do(lambda page: page.evaluate(TOO_WIDE)) <= 0

@@ -1,4 +1,4 @@
-"""The hand of `tools/faults/run hurry` at a desk in small, and the judge, which can fail."""
+"""The simulated agent of `tools/faults/run hurry` at a small desk, and the judge of its run."""
 
 import json
 from random import Random
@@ -31,7 +31,7 @@ SCREEN = {"ticket": 7, "text": TEXT, "chosen": "", "focus": "text", "note": Fals
 def judged(
     events: list[dict[str, Any]], got: list[str], published: list[str] | None = None
 ) -> list[str]:
-    """What the judge says where a company got these texts, and heard of those that were told."""
+    """Return the judge's findings for texts that a company got and those that were published."""
 
     def row(text: str) -> dict[str, str]:
         return {"type": "admin", "description": text}
@@ -148,7 +148,7 @@ def test_what_is_read_and_not_heard_is_noticed() -> None:
     ("events", "right"),
     [
         (act("waits", to="2", code="carrier_liable"), True),
-        # A note that brings a decision.
+        # A note together with a decision.
         (act("waits", to="2", code="carrier_liable", note=True), True),
         (act("waits", to="2", code="other", note=True), False),
         ([*act("waits", to="2", code="carrier_liable"), BACK], False),

@@ -17,7 +17,7 @@ from tickets.models import Agent, Comment, ReasonCode, Ticket
 from tickets.statuses import By, Status
 
 LIST = "/admin/tickets/ticket/"
-# Further words that are typed into the macro box, in CI.
+# Further words to type into the macro box; they run in CI only.
 WRONG_WORDS = ("Rechazar: ya pagado", "Rechazar", "a")
 PARTS = ("FOTOS", "pedir")
 
@@ -29,7 +29,7 @@ def ada(live_server: LiveServer) -> Agent:
 
 @pytest.fixture
 def ticket(live_server: LiveServer, company: Company, ada: Agent) -> Ticket:
-    """Ada's, beside another of hers, with two macros that decline and one that asks."""
+    """Create Ada's ticket next to another of hers, two macros that decline and one that asks."""
     build.ticket(company, agent=ada, status=Status.IN_REVIEW, comments="The other one.")
     build.macro("Rechazar: entregado", text="It was delivered.", move_to=Status.DECLINED)
     codes = {"reason_code": ReasonCode.objects.get(code="evidence_missing")}
@@ -52,7 +52,7 @@ def page(tab: Tab, desk: Client, ticket: Ticket) -> Tab:
 
 @pytest.fixture
 def second(page: Tab, chromium: Chromium) -> Iterator[Tab]:
-    """A further tab of the same browser."""
+    """Open a second tab of the same browser."""
     other = Tab(chromium, page.context, page.base)
     yield other
     assert other.complaints == []
@@ -386,7 +386,7 @@ def test_an_answer_to_what_was_asked_before_finds_no_lost_connection(
     page.sees("#desk-lost")
 
     page.do(lambda one: one.evaluate("window.held.shift()()"))
-    # By then the answer has been read, and the next one is waited for.
+    # A further held answer shows that the script has read this one.
     page.do(lambda one: one.wait_for_function("window.held.length"))
     page.sees("#desk-lost")
     page.do(lambda one: one.evaluate("window.held.shift()()"))
@@ -402,7 +402,7 @@ def test_a_lost_connection_is_shown_and_the_page_catches_up(
     page.expects("ERR_INTERNET_DISCONNECTED")
     page.do(lambda one: one.context.set_offline(True))
     page.sees("#desk-lost", "No connection. This page is as it was at")
-    # An act on the list leaves no page of the browser's behind, and the ticks stay.
+    # Acts on the list add no page to the browser's history, and the ticks stay.
     page.do(lambda one: one.locator(f"tr[data-ticket='{ticket.pk}'] .action-select").check())
     page.do(lambda one: one.select_option("select[name=action]", "move_to_in_review"))
     page.do(lambda one: one.evaluate("document.getElementById('changelist-form').requestSubmit()"))
@@ -426,7 +426,7 @@ def test_companies_are_offered_while_a_caller_waits(page: Tab, company: Company)
     page.press("Tab")
     page.focused("#id_type")
     assert page.value("#id_company") == cafe.name
-    # Faster than the list: the whole name is there before anything is sent.
+    # Typed faster than the list loads: the whole name is there before anything is sent.
     page.do(lambda one: one.fill("#id_company", "nandu"))
     page.do(lambda one: one.select_option("#id_type", "3"))
     page.sees("#id_text")
@@ -443,7 +443,7 @@ def test_handing_over_to_a_full_colleague_takes_two_acts(page: Tab, ticket: Tick
     page.sees(".desk-names [aria-selected=true]", "ben")
     page.press("Enter")
     page.sees("#hand-over-help.desk-warn", "ben is at capacity")
-    # Another name was not warned of yet.
+    # Changing the name clears the warning, and the whole name brings it back.
     page.press("Backspace", "Backspace")
     page.misses("#hand-over-help.desk-warn")
     page.type("en")

@@ -1,4 +1,4 @@
-"""What a company does shows on open pages, and moves nothing that is read or typed there."""
+"""A company's acts appear on open pages without moving what an agent reads or types there."""
 
 import pytest
 from django.test import Client

@@ -10,7 +10,7 @@ from tickets.models import Ticket
 from tickets.statuses import Status
 
 LIST = "/admin/tickets/ticket/"
-# Where the Tab key is, and whether somebody who looks can tell.
+# The focused element, and whether its outline is visible.
 STOP = """(() => { const at = document.activeElement;
   const outlined = (one) => { const look = one && getComputedStyle(one);
     return look && look.outlineStyle !== "none" && parseFloat(look.outlineWidth) >= 2 };
@@ -89,7 +89,7 @@ def test_the_tab_key_shows_where_it_is_passes_the_side_bar_and_leaves_the_page(
 
 
 def stops_of(page: object) -> list[dict[str, object] | None]:
-    """Where the Tab key leads from here to the end of the page, which is None."""
+    """Yield where the Tab key leads until the end of the page, which is None."""
     stops = []
     for _ in range(150):
         stops.append(page.evaluate(STOP))

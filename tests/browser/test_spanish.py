@@ -13,7 +13,7 @@ from tests.browser.world import World
 
 MAIN = ("queue", "ticket", "move", "dashboard", "agent")
 SIZES = ((1280, 800), (390, 844))
-# Texts in boxes that are narrower than they are, and the page itself.
+# Texts that are wider than their boxes, and the page itself.
 CUT = """() => {
   const boxes = "button, a.desk-button, th, td, dt, dd, label, legend, h1, h2, summary, "
     + ".desk-pill, .desk-tag, .desk-tile, .desk-clock, #nav-sidebar a, "

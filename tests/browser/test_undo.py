@@ -23,7 +23,7 @@ BAR = "#desk-waits .desk-waits-one"
 
 @pytest.fixture(autouse=True)
 def time_enough(settings: Settings) -> None:
-    """More than any machine takes for a test."""
+    """Set a delay that no machine exceeds within a test."""
     settings.UNDO_SECONDS = 600
 
 
@@ -39,7 +39,7 @@ def decline(tab: Tab) -> None:
 
 
 def refuse_all(tab: Tab) -> None:
-    """In the dialog of an action."""
+    """Fill in and confirm the dialog of a bulk action."""
     tab.do(lambda one: one.locator("[name=code][value=other]").check())
     tab.do(lambda one: one.locator("[name=reason]").fill("Too late."))
     tab.leave_by("Control+Enter")

@@ -35,7 +35,7 @@ PLANS = {
     "Óptica Faro": "",
 }
 CARRIERS = ("redpack", "estafeta", "dhl", "fedex")
-# Ticket type, and what companies write about it.
+# Ticket types and what companies write about them.
 COMPLAINTS = (
     (4, "The parcel has not moved for a week. The customer asks every day."),
     (5, "The box arrived crushed and wet; two of six cups are broken."),
@@ -73,13 +73,13 @@ READ_ONLY = b'{"error": "database is read-only"}'
 
 @contextmanager
 def at(moment: datetime) -> Iterator[None]:
-    """What happens in here happened then."""
+    """Let everything in this block happen at `moment`."""
     with patch("django.utils.timezone.now", lambda: moment):
         yield
 
 
 class World:
-    """Made through the services, as of now. Ada (an agent) and Eve (a lead) can sign in."""
+    """A desk filled through the services, as of now. Ada (agent) and Eve (lead) can sign in."""
 
     def __init__(self, *, past: int = 4, present: int = 8) -> None:
         self.now = timezone.now()
@@ -117,7 +117,7 @@ class World:
         policy.clear_cached_rules()
 
     def open_parcel_ticket(self, ago: timedelta, **overrides: Any) -> Ticket:
-        """A ticket about a parcel, handed over four days before."""
+        """Open a ticket about a parcel that was picked up four days earlier."""
         (type_id, words), carrier, company = next(self.complaints)
         type_id, carrier = overrides.get("type_id", type_id), overrides.get("carrier", carrier)
         company, when = overrides.get("company", company), self.now - ago
@@ -159,7 +159,7 @@ class World:
             working.move(ticket.pk, to, user=agent.user, **options)
 
     def decided(self, many: int) -> None:
-        """The week that is over, more of it accepted than not."""
+        """Decide tickets of the last week, more of them accepted than not."""
         for number in range(many):
             ago = 7 * DAY * (number + 1) / (many + 1)
             ticket = self.open_parcel_ticket(ago + 3 * HOUR)
@@ -173,7 +173,7 @@ class World:
             self.move(ticket, end, decided_ago, reason=reason)
 
     def open(self, many: int) -> None:
-        """In every state, some of them late."""
+        """Open tickets in every state, some of them late."""
         ends = cycle((None, Status.IN_REVIEW, Status.INCOMPLETE, None))
         for number, to in zip(range(many), ends, strict=False):
             ago = (1 + number * 7 % 45) * HOUR
@@ -191,7 +191,7 @@ class World:
         updating.update_ticket(ticket.company, ticket.pk, THEM, to=to, text=text)
 
     def lost_parcel(self) -> Ticket:
-        """Ada's ticket with everything on it: what the pictures show."""
+        """Return Ada's ticket with everything on it, as the pictures show it."""
         company = self.companies[0]
         ticket = self.open_parcel_ticket(
             30 * HOUR,
@@ -252,20 +252,20 @@ class World:
         return ticket
 
     def storm(self) -> None:
-        """A strike at one carrier: more tickets in an hour than in a day."""
+        """Open tickets of one carrier on strike: more in an hour than usual in a day."""
         for number in range(11):
             self.open_parcel_ticket(HOUR * (number + 1) / 13, type_id=8, carrier="redpack")
         services.watch()
 
     def waiting(self) -> None:
-        """Tickets that nobody has yet."""
+        """Open tickets that nobody has yet."""
         Agent.objects.update(available=False)
         for number in range(3):
             self.open_parcel_ticket((number + 1) * HOUR / 5)
         Agent.objects.exclude(pk=self.eve.pk).update(available=True)
 
     def webhooks(self) -> None:
-        """One that does well, one whose receiver fails, one that support has paused."""
+        """Create a healthy webhook, one whose receiver fails, and one that support has paused."""
         company = self.companies[0]
         address = "https://hooks.{}.example/parcels".format
         self.well = build.webhook(company, url=address("altura"))
@@ -278,7 +278,7 @@ class World:
         )
 
     def attempt_deliveries(self, *, failing: bool = False) -> None:
-        """Attempt what waits, as the engine would; `failing`: one receiver answers 503."""
+        """Attempt due deliveries as the engine would; if `failing`, one receiver answers 503."""
         broken = {"status": 503, "error": "", "answer": READ_ONLY, "unreachable": False}
         while claimed := claim(20):
             recording.record_attempts(

@@ -1,4 +1,4 @@
-"""A walk over the desk's pages by their links, and a reader of the texts that people see there."""
+"""A crawler for the desk's pages, and a parser for the texts that people see there."""
 
 import re
 from collections.abc import Iterator
@@ -9,17 +9,17 @@ from django.contrib import admin
 from django.test import Client
 from django.urls import resolve, reverse
 
-# Elements without an end tag, and those whose text nobody reads.
+# Elements without an end tag, and elements whose text nobody reads.
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"}
 UNREAD = {"script", "style", "template", "noscript", "bdi", "textarea", "pre", "code"}
 READ_ATTRIBUTES = ("aria-label", "title", "placeholder", "alt", "data-label")
 ICON = "material-symbols-outlined"
-# Pages of one kind differ by their rows: two of each address, and of its queries, show the kind.
+# Pages of one kind differ by their rows only: two of each address and query are enough.
 MOST_OF_A_KIND = 1
 
 
 class Page(HTMLParser):
-    """The texts, the links and the ids of a page."""
+    """Texts, links and ids of a page."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -34,7 +34,7 @@ class Page(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         attributes = {name: value or "" for name, value in attrs}
         self.tags.append(tag)
-        # What came from outside stands in <bdi>, and a language of its own is named.
+        # Skip text in <bdi>, which came from outside, and in elements with a language of their own.
         foreign = tag in UNREAD | {"bdi", "textarea", "pre", "code"} or ICON in attributes.get(
             "class", ""
         )
@@ -68,7 +68,7 @@ class Page(HTMLParser):
             self.texts.append(" ".join(data.split()))
 
 
-# Parameters of addresses that make another page of it; the others only narrow its rows.
+# Query parameters that make another kind of page; all others only narrow its rows.
 TELLING = {"queue", "figure", "rows", "before"}
 
 
@@ -90,7 +90,7 @@ def kind(address: str) -> tuple[str, ...]:
 
 
 def crawl(client: Client, *further: str) -> dict[str, Page]:
-    """Every page under /admin/ that opens without a form, a few of each kind."""
+    """Return every page under /admin/ that opens without a form, a few of each kind."""
     waiting, pages, count = [*further, *starts()], {}, {}
     while waiting:
         address = waiting.pop(0)

@@ -1,4 +1,4 @@
-"""A provider of OpenID Connect on loopback: real HTTP, real keys, and answers that may be wrong."""
+"""An OpenID Connect provider on loopback: real HTTP, real keys, and answers that may be wrong."""
 
 import base64
 import hashlib
@@ -57,7 +57,7 @@ def signature(alg: str, data: bytes) -> bytes:
     if alg == "ES256":
         r, s = decode_dss_signature(EC_KEY.sign(data, ec.ECDSA(hashes.SHA256())))
         return r.to_bytes(32, "big") + s.to_bytes(32, "big")
-    # The attack: the public key, which everybody knows, taken for a secret.
+    # The attack: the public key, which everybody knows, used as an HMAC secret.
     return b"" if alg == "none" else hmac.digest(public_pem(), data, "sha256")
 
 
@@ -70,7 +70,7 @@ def signed(claims: dict[str, Any], alg: str, kid: str) -> str:
 class FakeProvider:
     def __init__(self) -> None:
         self.issuer = ""
-        # By code: the challenge, the redirect address, and the token.
+        # Challenge, redirect URI and token by code.
         self.codes: dict[str, tuple[str, str, str]] = {}
         self.requested_paths: list[str] = []
         self.broken: dict[str, tuple[int, bytes]] = {}
@@ -86,7 +86,7 @@ class FakeProvider:
         ends_in: int = 300,
         **changes: Any,
     ) -> str:
-        """A code for whom the claims name, as the browser would bring it back."""
+        """Issue a code for these claims, as the browser would bring it back."""
         claims: dict[str, Any] = {
             "iss": self.issuer,
             "aud": query["client_id"],
@@ -119,7 +119,7 @@ class FakeProvider:
             "token_endpoint": f"{self.issuer}/token",
             "jwks_uri": f"{self.issuer}/keys",
             "end_session_endpoint": f"{self.issuer}/logout",
-            # As of a provider that lets itself be talked into anything.
+            # Algorithms of a careless provider: the desk has to refuse the weak ones itself.
             "id_token_signing_alg_values_supported": ["none", "HS256", "RS256", "ES256"],
         } | self.discovery
 

@@ -1,4 +1,4 @@
-"""No list, report or file of the desk breaks at what an address says behind its question mark."""
+"""No query string breaks a list, a report or a file of the desk."""
 
 from collections.abc import Iterator
 
@@ -40,7 +40,7 @@ QUERIES = {
     "odd days": "days=%D9%A3%D9%A0&company_id=%D9%A1&from=%D9%A3&page=%C2%B2",
     "cursor": "before=x-1-1&before=&cursor=x&at=%00&as=json&list=%3F%00",
 }
-# Some of each kind; the others run in CI.
+# Run some of each kind here, and all others in CI.
 SOME = {"empty", "doubled", "page beyond", "search", "lookups", "odd digits"}
 
 
@@ -107,7 +107,7 @@ def test_the_export_names_the_parameter_that_it_does_not_know(
 
     assert answer.status_code == 400
     assert answer.content.decode() == f"The list has no filter {name}. Nothing was exported."
-    # Where the list leads to, and what comes with it, are no filters.
+    # Parameters for sorting, paging and the position in the list are no filters.
     for fine in ("queue=open&o=1&p=2&oldest=1&at=x", "q=a&status=1", ""):
         assert client_of_all.get(f"{EXPORT}?{fine}").status_code == 200
 

@@ -1,4 +1,4 @@
-"""Leads find appeals in a queue, and decide them on the ticket's page (decision N14)."""
+"""Leads find appeals in a queue and decide them on the ticket's page (decision N14)."""
 
 from datetime import timedelta
 from typing import Any
@@ -22,7 +22,7 @@ COMPANY = Actor(By.COMPANY, "tok_1")
 
 @pytest.fixture
 def lead(agent: Agent) -> Client:
-    """The browser in which Eve has signed in."""
+    """Return a browser in which Eve has signed in."""
     client = Client()
     client.force_login(build.agent("eve", group="lead").user)
     return client
@@ -34,7 +34,7 @@ def declined(company: Company, **changes: Any) -> Ticket:
 
 @pytest.fixture
 def ticket(company: Company, agent: Agent) -> Ticket:
-    """Declined by Ada, and appealed."""
+    """Create a ticket that Ada has declined and the company has appealed."""
     ticket = build.ticket(company, status=Status.IN_REVIEW)
     working.move(ticket.pk, Status.DECLINED, user=agent.user, reason="No photo.")
     appeals.appeal_decision(company, ticket.pk, COMPANY, "Look <b>again</b>.")
@@ -149,7 +149,7 @@ def test_what_is_sent_twice_is_decided_once(lead: Client, ticket: Ticket) -> Non
 
 @pytest.fixture
 def own(company: Company, lead: Client) -> Ticket:
-    """Declined by Eve, a lead, and appealed."""
+    """Create a ticket that Eve, a lead, has declined and the company has appealed."""
     ticket = build.ticket(company, status=Status.IN_REVIEW)
     eve = Agent.objects.get(user__username="eve").user
     working.move(ticket.pk, Status.DECLINED, user=eve, reason="No photo.")
@@ -207,7 +207,7 @@ def test_the_only_lead_confirms_and_history_says_so(lead: Client, own: Ticket, a
 def test_who_declined_before_may_judge_the_next_decision(
     lead: Client, own: Ticket, agent: Agent, company: Company
 ) -> None:
-    """Only the decision that is appealed counts."""
+    """Count only the appealed decision."""
     kim = build.agent("kim", group="lead").user
     working.decide_appeal(own.pk, accept=True, user=kim, reason="Look.")
     working.move(own.pk, Status.DECLINED, user=agent.user, reason="Still no photo.")

@@ -75,7 +75,7 @@ def test_what_comes_with_a_reply_is_the_company_s_too(
     assert comment.text == "See the photo.\nAttached:\n- letter 0.exe.jpg"
     file = TicketFile.objects.get()
     assert (file.by, file.actor, file.public) == ("agent", "ada", True)
-    # Written anew, like those of companies: it no longer says where it was taken.
+    # Re-encoded like files of companies, so that its location is gone.
     content = storage.read_file(file.stored_as)
     assert files.WHERE_IT_WAS.encode() not in content
     entry = HistoryEntry.objects.get(kind="file_added")

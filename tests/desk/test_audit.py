@@ -1,4 +1,4 @@
-"""Who did what: the audit and Django's log as one list, in the shell and at the desk."""
+"""The audit log and Django's admin log as one list, in the shell and at the desk."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""Leads set up automations; what makes one touch tickets is asked once more, with how many."""
+"""Leads set up automations; switching one on asks for confirmation with a count of tickets."""
 
 from datetime import timedelta
 from typing import Any
@@ -42,7 +42,7 @@ def lead(db: None) -> Client:
 
 @pytest.fixture
 def silent(company: Company) -> Ticket:
-    """Asked for something three weeks ago."""
+    """Create a ticket whose company was asked for something three weeks ago."""
     then = timezone.now() - timedelta(days=21)
     ticket = build.ticket(company, status=Status.INCOMPLETE, created_at=then, updated_at=then)
     Comment.objects.create(

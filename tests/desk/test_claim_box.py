@@ -90,7 +90,7 @@ def test_a_dialog_offers_the_codes_of_its_decision_and_its_type(
     ]
     assert " checked" not in declining
     assert "Credits!" not in html
-    # What the link leads to without JavaScript asks the same.
+    # Without JavaScript the link leads to a page that asks the same.
     alone = desk.get(f"{LIST}move/3/", {"ticket": ticket.pk}).content.decode()
     assert "Insufficient packaging" in alone
     assert 'name="offered"' in alone
@@ -269,7 +269,7 @@ def test_the_currency_is_known_from_the_ticket(
 
     html = page(desk, ticket)
     assert f'placeholder="for example EUR" value="{currency}"' in html
-    # Nothing is kept of it until somebody enters an amount.
+    # Nothing is stored until somebody enters an amount.
     save(desk, ticket, claimed="", offered="", currency=currency)
     ticket.refresh_from_db()
     assert ticket.currency == ""

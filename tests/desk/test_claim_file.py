@@ -1,4 +1,4 @@
-"""The claim file: what a carrier gets, in which language, and what it never says."""
+"""The claim file: its contents for a carrier, its languages, and what it never reveals."""
 
 import csv
 import hashlib
@@ -37,7 +37,7 @@ from tickets.statuses import Status
 
 @pytest.fixture
 def ticket(company: Company, agent: Agent) -> Ticket:
-    """One with everything: words of both, a note, scans, a delivery, a photo and a PDF."""
+    """Create a ticket with messages of both sides, a note, scans, a delivery, a photo and a PDF."""
     company.name = "Žluťoučký Ñandú Ω אבג"
     company.save()
     shipment = build.shipment(company, 4101, carrier_name="Swift")
@@ -121,7 +121,7 @@ def test_holds_all_that_the_company_may_know_and_nothing_else(desk: Client, tick
     }
     assert archive[f"files/{invoice.pk}-invoice.pdf"] == storage.read_file(invoice.stored_as)
     text, pages = text_of(archive[f"claim-{ticket.pk}.pdf"])
-    # The cover and the tables, the photo, the page before the invoice, and the invoice.
+    # Pages: the cover and the tables, the photo, the page before the invoice, and the invoice.
     assert pages == 1 + 1 + 1 + 2
     for fact in (
         "Žluťoučký Ñandú Ω",
@@ -138,9 +138,9 @@ def test_holds_all_that_the_company_may_know_and_nothing_else(desk: Client, tick
     tables = (content for name, content in archive.items() if name.endswith((".csv", ".json")))
     everything = b"".join(tables) + text.encode()
     for secret in ("ada", "They always do this.", ours.name):
-        # As a word: digests are letters too.
+        # Match a whole word: digests contain letters too.
         assert not re.search(rf"\b{re.escape(secret)}\b".encode(), everything), secret
-    # Tables that do nothing in a spreadsheet, and the company's own row.
+    # In the tables formulas are escaped, and only rows of the ticket's own company occur.
     (_, scan) = csv.reader(archive["scans.csv"].decode("utf-8-sig").splitlines())
     assert scan[1:] == ["in_transit", "'=HYPERLINK(1)", "León"]
     (_, delivery) = csv.reader(archive["deliveries.csv"].decode("utf-8-sig").splitlines())
@@ -266,7 +266,7 @@ def test_claims_to_file_come_by_money_and_then_by_the_days_left(
 
 
 def page_colours(pdf: bytes, number: int) -> tuple[Any, Any]:
-    """Grey of a page where the form of `pdfs.form_pdf` is black, and beside it."""
+    """Return grey values inside and next to the form of `pdfs.form_pdf`, where it is black."""
     document = pypdfium2.PdfDocument(pdf)
     image = document[number].render(scale=1).to_pil().convert("L")
     return tuple(image.getpixel((image.width * at // 20, image.height // 2)) for at in (7, 17))
@@ -294,7 +294,7 @@ def test_a_pdf_that_acts_goes_in_as_pictures(desk: Client, company: Company, act
 
     document = pypdfium2.PdfDocument(content)
     assert not has_active_parts(document)
-    # A picture on a page of A4, with the field in it.
+    # The last page is an A4 picture that contains the field.
     last = document[len(document) - 1]
     assert round(last.get_width()) == 595
     colours = last.render(scale=1).to_pil().convert("L").getextrema()

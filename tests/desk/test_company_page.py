@@ -1,4 +1,4 @@
-"""A company's page: its tickets, its webhooks and their health, and how much it has of each."""
+"""A company's page: its tickets, its webhooks and their health, and how many it has of each."""
 
 import re
 from datetime import datetime, timedelta
@@ -196,7 +196,7 @@ def test_what_is_counted_is_found_by_its_owner_in_an_index(
 
     read = [node for node in plans if "Relation Name" in node]
     assert len(read) > 2
-    # A bitmap's condition stands at its heap as Recheck Cond.
+    # Bitmap heap scans name their condition Recheck Cond.
     asked_of_index = [f"{node.get('Index Cond')} {node.get('Recheck Cond')}" for node in read]
     owned = ("company_id", "webhook_id")
     assert [one for one in asked_of_index if not any(name in one for name in owned)] == []

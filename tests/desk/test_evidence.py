@@ -1,4 +1,4 @@
-"""The record of a shipment's events: exact, whole, the company's own, and without a secret."""
+"""Evidence of a shipment: exact, complete, limited to its company, and without secrets."""
 
 import base64
 import hashlib
@@ -34,7 +34,7 @@ FIND = "/admin/tickets/ticket/events/"
 
 @pytest.fixture
 def ticket(company: Company) -> Ticket:
-    """Of a parcel with one event, attempted twice."""
+    """Create a ticket about a parcel with one event that was attempted twice."""
     build.webhook(company, auth_token="delivery-token-nobody-sees")
     build.shipment(company)
     publishing.publish([build.news(company, 4101, tracking_number="TEST0004101", body=BODY)])

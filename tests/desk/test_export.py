@@ -1,4 +1,4 @@
-"""CSV of a list: complete, in little memory, and harmless in a spreadsheet."""
+"""CSV of a list: complete, constant in memory, and harmless in a spreadsheet."""
 
 import csv
 import gzip
@@ -87,7 +87,7 @@ def test_holds_the_tickets_of_the_list(lead: Client, company: Company, agent: Ag
 
 
 def test_no_column_of_today_changes_its_place(lead: Client, company: Company) -> None:
-    """Spreadsheets go by the place of a column."""
+    """Keep the order of columns: spreadsheets refer to them by position."""
     build.ticket(company)
 
     (row,) = exported(lead)
@@ -107,7 +107,7 @@ def test_no_column_of_today_changes_its_place(lead: Client, company: Company) ->
         ("+1+cmd|' /C calc'!A0", "'+1+cmd|' /C calc'!A0"),
         ("-2+3", "'-2+3"),
         ("@SUM(A1)", "'@SUM(A1)"),
-        # Where the tab is the separator, the second cell begins behind it.
+        # With the tab as separator, the second cell begins after it.
         ("\t=1", "'\t'=1"),
         ("\r=1", "'\r'=1"),
         ("\n=1", "'\n'=1"),
@@ -159,7 +159,7 @@ def test_asks_as_often_for_many_companies_as_for_one(
         build.ticket(build.company(f"Company {number}"), agent=build.agent(f"agent-{number}"))
     exported(lead)
 
-    # The list's own eight or fewer, the reasons, and a page of tickets and the end of them.
+    # Queries: up to eight of the list, the reasons, a page of tickets, and its end.
     with django_assert_num_queries(10):
         assert len(exported(lead)) == 12
 

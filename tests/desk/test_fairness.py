@@ -1,4 +1,4 @@
-"""The report that says how evenly agents were given tickets."""
+"""The report about how evenly agents were assigned tickets."""
 
 import pytest
 from django.test import Client
@@ -37,7 +37,7 @@ def test_tells_what_each_was_given_for_their_capacity(company: Company) -> None:
     assert (shares["ada"].decided, shares["bob"].decided) == (0, 1)
     assert table.most_to_least == pytest.approx(1)
 
-    # What is given by hand counts too.
+    # Tickets that a lead assigns count too.
     reassign(small.tickets.first().pk, large, user=eve)
     assert {one.agent: one.received for one in report(selection).shares} == {"ada": 10, "bob": 21}
     assert ticket.agent == large

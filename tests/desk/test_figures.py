@@ -1,4 +1,4 @@
-"""What leads see of a time, and that it is exactly what the tickets say."""
+"""Figures for leads over a period, which match the tickets exactly."""
 
 import csv
 from collections.abc import Callable
@@ -44,7 +44,7 @@ def lead(db: None) -> Client:
 
 
 def decided(company: Company, *, at: datetime, after: timedelta, **changes: Any) -> Ticket:
-    """A ticket that its agent decided, unless `changes` says who else."""
+    """Create a ticket that its agent decided, unless `changes` names another user."""
     opened = {"created_at": at - after, "decided_at": at}
     if "agent" in changes:
         opened["decided_by"] = changes["agent"].user
@@ -52,7 +52,7 @@ def decided(company: Company, *, at: datetime, after: timedelta, **changes: Any)
 
 
 def table(slug: str, selection: Narrowed = WEEK) -> list[tuple[Any, ...]]:
-    """What stands in the rows: in a file, or where that is the same, on the page."""
+    """Return the rows of a table, which the page and the file share."""
     with in_deployment_zone():
         tables = {one.slug: one for one in figure_tables.tables(count_figures_of(selection))}
     return [tuple(cell.value for cell in row) for row in tables[slug].rows]
@@ -298,7 +298,7 @@ def test_narrows_all_tables_alike(company: Company, agent: Agent) -> None:
 def test_shows_charts_and_tables_that_say_the_same(lead: Client, company: Company) -> None:
     now = timezone.now()
     build.ticket(company, carrier_name="<b>dhl</b>", created_at=now)
-    decided(company, at=now, after=timedelta())  # an hour before may be another day
+    decided(company, at=now, after=timedelta())  # an hour earlier may be another day
 
     html = lead.get(DESK, {"days": "28"}).content.decode()
 
@@ -388,7 +388,7 @@ def exported(client: Client, slug: str, **query: str) -> list[list[str]]:
     answer = client.get(f"{DESK}figures/{slug}.csv", query)
     assert answer.status_code == 200
     text = b"".join(answer.streaming_content).decode()
-    # By it spreadsheets know UTF-8.
+    # Spreadsheets recognize UTF-8 by the byte order mark.
     assert text.startswith("\ufeff")
     return list(csv.reader(StringIO(text.removeprefix("\ufeff"))))
 

@@ -1,4 +1,4 @@
-"""Files at the desk: on the ticket's page, as they are opened, and in the evidence."""
+"""Files at the desk: on the ticket's page, when opened, and in the evidence."""
 
 import hashlib
 import json
@@ -26,7 +26,7 @@ def ticket(company: Company) -> Ticket:
 
 @pytest.fixture
 def file(ticket: Ticket) -> TicketFile:
-    """A picture that came for what was asked for."""
+    """Create a picture that fulfils a requested document."""
     now, content = timezone.now(), files.picture()
     request = RequestedDocument.objects.create(ticket=ticket, name="Photo", created_at=now)
     return build.file(

@@ -1,4 +1,4 @@
-"""Filters of the list: several states and types, days that are left, amounts."""
+"""Filters of the list: several states and types, days left, amounts."""
 
 import re
 from datetime import datetime, timedelta
@@ -73,7 +73,7 @@ def mixed(company: Company) -> dict[tuple[int, int], int]:
 def test_several_states_and_types(
     lead: Client, mixed: dict[tuple[int, int], int], joined: bool
 ) -> None:
-    """As a form sends them, or with commas as an address of a view has them."""
+    """Accept repeated parameters, as a form sends them, and commas, as in a view's address."""
     states, types = ["1", "3"], ["4", "5"]
     query: dict[str, Any] = {"status": states, "type": types}
     if joined:
@@ -151,7 +151,7 @@ def test_an_unknown_value_is_named_and_lists_nothing(
 
 @pytest.fixture
 def at_noon(monkeypatch: pytest.MonkeyPatch, agent: Agent) -> datetime:
-    """In Mexico, where the reader is; in UTC it is 18:00."""
+    """Stop the clock at noon in Mexico, where the reader is; in UTC it is 18:00."""
     noon = datetime(2026, 11, 25, 12, tzinfo=ZoneInfo(MEXICO))
     monkeypatch.setattr(timezone, "now", lambda: noon)
     Preferences.objects.create(user=agent.user, time_zone=MEXICO)
@@ -207,7 +207,7 @@ def test_amounts_of_two_currencies_are_not_compared(lead: Client, company: Compa
     peso = build.ticket(company, amount_claimed=1000, currency="MXN").pk
     assert listed(lead, amount_from="5") == [peso]
     yen = build.ticket(company, amount_claimed=1000, currency="JPY").pk
-    # The second currency is not known yet.
+    # The cached list of currencies does not have the second one yet.
     assert listed(lead, amount_from="5") == [peso]
     cache.clear()
 

@@ -1,4 +1,4 @@
-"""What a lead settles once, and that nothing which is off is silent."""
+"""Settings that a lead makes once; each that is still missing is visible."""
 
 from datetime import UTC, datetime, time, timedelta
 
@@ -189,7 +189,7 @@ def test_the_checklist_shrinks_and_goes_when_all_is_settled(lead: Client) -> Non
     assert unsettled(lead) == 1
 
     ben = build.agent("ben")
-    # Without a shift he is given tickets at 3 a.m.: that is for a lead to settle.
+    # Without a shift he is assigned tickets at 3 a.m., so a lead has to settle it.
     assert unsettled(lead) == 1
     ben.shifts.create(weekday=0, starts=time(9), ends=time(18))
 

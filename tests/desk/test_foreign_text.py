@@ -1,4 +1,4 @@
-"""Text from outside is isolated wherever the desk shows it, and controls what nobody sees (N30)."""
+"""The desk isolates text from outside in `<bdi>` and shows control characters (N30)."""
 
 import re
 from html.parser import HTMLParser
@@ -25,12 +25,12 @@ from webhooks.models import Webhook
 EVIL = "evil\u202egnp"
 CONTROL = "\u202e"
 ESCAPED = "evil[U+202E]gnp"
-# Elements in which there is no other element, and those that stand apart by themselves.
+# Elements without child elements: text in them is isolated already.
 ALONE = {"option", "title", "textarea", "text", "script", "style"}
 
 
 class Texts(HTMLParser):
-    """Where a page shows what was planted, outside of a `<bdi>` and what stands alone."""
+    """Parser that collects planted texts outside of `<bdi>` and of elements in ALONE."""
 
     def __init__(self, html: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -57,7 +57,7 @@ class Texts(HTMLParser):
 
 @pytest.fixture
 def pages(company: Company) -> dict[str, int]:
-    """Pages that show what a company, the feed and a receiver wrote; how often at least."""
+    """Return pages with texts of companies, feed and receivers, and their least matches."""
     Company.objects.filter(pk=company.pk).update(name=EVIL)
     now = timezone.now()
     shipment = build.shipment(
@@ -154,7 +154,7 @@ def test_no_page_obeys_what_was_planted(operator: Client, pages: dict[str, int])
         answer = operator.get(f"/admin/{page}")
         html = answer.content.decode()
         assert answer.status_code == 200, page
-        # What stands in a box to write in, or is sent back by a form, stays as it was typed.
+        # Text in input fields and hidden fields stays as it was typed.
         read = re.sub(r"<textarea.*?</textarea>|(value|href|data-[a-z]+)=\"[^\"]*\"", "", html)
         texts = Texts(html)
         exposed_texts = [*texts.beside]
@@ -175,7 +175,7 @@ def test_the_evidence_shows_what_was_planted_too(operator: Client, pages: dict[s
     assert Texts(html).beside == []
     assert CONTROL not in html
     assert ESCAPED in html
-    # The bytes are as they were sent.
+    # The archived bodies keep the bytes that were sent.
     (body,) = [name for name in files if name.startswith("bodies/")]
     assert EVIL in files[body].decode()
 

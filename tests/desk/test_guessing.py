@@ -1,4 +1,4 @@
-"""Guessing passwords from many addresses or at many names is slowed down, and locks nobody out."""
+"""Password guessing from many addresses or at many names is slowed down and locks nobody out."""
 
 import re
 import threading
@@ -24,7 +24,7 @@ from tests import builders as build
 pytestmark = pytest.mark.django_db
 LOGIN = "/admin/login/"
 MD5 = "django.contrib.auth.hashers.MD5PasswordHasher"
-# Lower than they are: each failure draws a page.
+# Lower than the real bounds, since each failure renders a page.
 NAMES, ADDRESSES = 6, 7
 
 
@@ -43,7 +43,7 @@ def ada(db: None) -> User:
 def attempt(
     password: str, name: str = "ada", *, at: str = "192.0.2.1", client: Client | None = None
 ) -> HttpResponse:
-    """From a browser that nobody has seen, unless one is given."""
+    """Try to sign in, from an unknown browser unless `client` is given."""
     body = {"username": name, "password": password}
     return (client or Client()).post(LOGIN, body, REMOTE_ADDR=at)
 
@@ -54,7 +54,7 @@ def guess_everywhere(times: int, name: str = "ada") -> None:
 
 
 def spray(times: int, at: str = "192.0.2.1") -> None:
-    """A guess at each of many names."""
+    """Guess once at each of many names."""
     for number in range(times):
         attempt("wrong", f"name-{number}", at=at)
 
@@ -143,7 +143,7 @@ def test_an_operator_opens_them_by_the_same_command() -> None:
 
 @pytest.fixture
 def own() -> Client:
-    """The browser in which Ada has signed in before."""
+    """Return a browser in which Ada has signed in before."""
     client = Client()
     attempt("secret", client=client)
     client.post("/admin/logout/")
@@ -205,7 +205,7 @@ def test_the_cookie_is_kept_from_scripts_and_lives_a_year(own: Client, settings:
     assert cookie["samesite"] == "Lax"
     assert cookie["max-age"] == 365 * 86400
     assert cookie["path"] == "/admin/"
-    # As a word: its random letters and digits hold these three now and then.
+    # Match a whole word: the random part contains these three letters now and then.
     assert "ada" not in re.split(r"[^0-9A-Za-z]+", f"{cookies}")
     assert AccessLog.objects.count() == 1
 
@@ -220,7 +220,7 @@ def test_a_wrong_password_makes_no_known_device() -> None:
 
 @pytest.fixture
 def hashes(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
-    """Passwords are hashed as in production, which ends only when this is set."""
+    """Hash as in production, until this event is set; check that no two hash at a time."""
     settings.PASSWORD_HASHERS = ["desk.people.hashing.PBKDF2InTurn"]
     may_end = threading.Event()
 
@@ -241,7 +241,7 @@ def hashes(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[thre
 
 @pytest.fixture
 def strangers_at_it(hashes: threading.Event) -> Iterator[ExitStack]:
-    """As many strangers hash as may, until this is closed."""
+    """Occupy all places for strangers who hash, until this is closed."""
     hashes.set()
     with ExitStack() as stack:
         for _ in range(hashing.STRANGERS_AT_ONCE):
@@ -264,7 +264,7 @@ def test_beyond_a_few_that_hash_a_sign_in_is_put_off_at_once(
 
 
 def test_passwords_are_hashed_one_at_a_time(hashes: threading.Event) -> None:
-    """The fixture looks how many were at it."""
+    """Let the fixture check how many were hashed at a time."""
     with ThreadPoolExecutor(hashing.STRANGERS_AT_ONCE) as pool:
         stored = "pbkdf2_sha256$1$salt$other"
         waiting = [
@@ -300,7 +300,7 @@ def test_tries_that_are_put_off_count_anew_after_the_lock(strangers_at_it: ExitS
 
 
 def device_of_ada(settings: Settings) -> Client:
-    """Sign in with a quick hash, then go on with those that the test has set."""
+    """Sign in with a quick hash, then restore the hashers that the test has set."""
     client = Client()
     of_production, settings.PASSWORD_HASHERS = settings.PASSWORD_HASHERS, [MD5]
     assert attempt("secret", client=client).status_code == 302

@@ -1,4 +1,4 @@
-"""History in words: what each act writes, and how the desk says it."""
+"""History in words: the entries that each act writes, and the sentences that the desk shows."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ DIFF = {"added": {"box": 1}, "removed": {"bag": 2}, "changed": {"cups": [6, None
 
 @pytest.fixture
 def eve(db: None) -> User:
-    """A lead, who takes no tickets herself."""
+    """Create a lead who is assigned no tickets."""
     return build.agent("eve", group="lead", available=False).user
 
 
@@ -43,13 +43,13 @@ def ticket(company: Company) -> Ticket:
 def entry(
     kind: str, by: str = "system", *, former_status: int | None = 6, **data: Any
 ) -> HistoryEntry:
-    """An entry that is not stored: ada's, where an agent or a lead acts."""
+    """Return an unsaved entry, by ada if an agent or a lead acts."""
     data = {"now": 6, "public": False, "actor": "ada" if by in ("agent", "lead") else "", **data}
     return HistoryEntry(kind=kind, by=by, was=former_status, **data)
 
 
 def last(kind: Kind) -> HistoryEntry:
-    """The only entry of its kind that an act has left, as it is stored."""
+    """Return the only stored entry of this kind."""
     return HistoryEntry.objects.get(kind=kind)
 
 
@@ -67,7 +67,7 @@ def assigned(former: str | None, agent: str | None, load: int = 0) -> dict[str, 
     return {"agent": [former, agent], "rule": Rule.LEAD_CHOICE, **loads}
 
 
-# For each sentence of each kind.
+# One case for each sentence of each kind.
 CASES: list[tuple[HistoryEntry, str]] = [
     (entry("opened", "company", former_status=None, public=True), "The company opened the ticket."),
     (
@@ -388,7 +388,7 @@ def test_evidence_is_downloaded(eve: User, ticket: Ticket) -> None:
 
     digest = last(Kind.EVIDENCE_TAKEN).data["sha256"]
     assert sentence_of(Kind.EVIDENCE_TAKEN) == "eve downloaded the evidence."
-    # Operators look for the digest; to agents it says nothing.
+    # Operators need the digest; to agents it means nothing.
     entry = last(Kind.EVIDENCE_TAKEN)
     assert history_words.line(entry).details == [f"SHA-256 {digest}"]
     assert history_words.line(entry, traces=False).details == []

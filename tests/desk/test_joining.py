@@ -1,4 +1,4 @@
-"""Agents by file and by invitation."""
+"""Agents are added from a file and by invitation."""
 
 import re
 from datetime import timedelta
@@ -58,7 +58,7 @@ def new_logins() -> list[str]:
 
 
 def link() -> str:
-    """In the newest email."""
+    """Return the link in the newest email."""
     match = re.search(r"http://testserver(/admin/invitation/\S+)", str(newest().secret_text))
     assert match
     return match[1]

@@ -1,6 +1,6 @@
-"""The keys that the manual and the pages' own help tell of are those that there are.
+"""The keys in the manual and in the pages' help are exactly those that work.
 
-The scripts have a map of their own keys. Those of the moves come from the table of statuses.
+The scripts have a map of their own keys. The keys of the moves come from the table of statuses.
 """
 
 import re
@@ -14,7 +14,7 @@ from tickets.statuses import AGENT_MOVES
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = ROOT / "desk" / "static" / "desk"
 TEMPLATES = ROOT / "templates"
-# What the scripts and the browser do outside of the maps: tests/browser presses these.
+# Keys outside of the maps, handled by scripts or the browser: tests/browser presses these.
 BESIDE = {"Enter", "Esc", "Ctrl", "Ctrl+Enter", "Ctrl+K", "g", "q", "z"}
 MOVES = {move.key: move.verb.lower() for move in AGENT_MOVES.values()}
 PLACES = [
@@ -24,7 +24,7 @@ PLACES = [
 
 
 def script_keys(script: str) -> set[str]:
-    """The letters of the script's own map of keys."""
+    """Return the letters in the script's own map of keys."""
     text = (SCRIPTS / script).read_text()
     match = re.search(
         r"const keys = \{(.*?)^\s*\};", text, re.DOTALL | re.MULTILINE | re.IGNORECASE
@@ -33,18 +33,18 @@ def script_keys(script: str) -> set[str]:
 
 
 def rows() -> list[list[str]]:
-    """The manual's table of keys, as cells."""
+    """Return the cells of the manual's table of keys, row by row."""
     section = (ROOT / "docs" / "desk.md").read_text().split("\n## Keys\n")[1].split("\n## ")[0]
     return [row.strip("|").split("|") for row in section.splitlines() if row.startswith("| `")]
 
 
 def manual_keys(place: int) -> set[str]:
-    """The keys of the manual's table that do something in this place."""
+    """Return the keys of the manual's table that do something in this place."""
     return {key for row in rows() if row[place].strip() for key in re.findall(r"`(.+?)`", row[0])}
 
 
 def help_keys(template: str) -> set[str]:
-    """The keys of the page's own help, for somebody who works tickets."""
+    """Return the keys in the page's own help for somebody who works tickets."""
     text = (TEMPLATES / template).read_text()
     if "agent_moves" in text:
         moves = [(move.key, move.verb) for move in AGENT_MOVES.values()]

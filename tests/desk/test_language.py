@@ -1,4 +1,4 @@
-"""Who reads the desk in which language and zone (decisions N20 and N21)."""
+"""Language and time zone in which each user reads the desk (decisions N20 and N21)."""
 
 import re
 from datetime import UTC, datetime
@@ -32,7 +32,7 @@ def signed_in(agent: Agent) -> Client:
 
 
 def final_page(client: Client, path: str) -> str:
-    """The page at the end of all redirections."""
+    """Return the page at the end of all redirections."""
     return client.get(path, follow=True).content.decode()
 
 

@@ -1,4 +1,4 @@
-"""Towers of marks are clipped and gaps joined where text is shown, and stored as they came."""
+"""Stacked marks are clipped and gaps joined where text is shown; the stored text is unchanged."""
 
 import pypdfium2
 import pytest
@@ -57,7 +57,7 @@ def test_wherever_it_is_read(api: APIClient, company: Company, desk: Client) -> 
     _, pages = text_of(claim)
     assert pages < 5
     assert pypdfium2.PdfDocument(claim)
-    # Stored as it came.
+    # The stored text is unchanged.
     assert Comment.objects.get().text.count("\u0301") == 150
 
 

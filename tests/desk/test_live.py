@@ -1,4 +1,4 @@
-"""Pages that are open learn what happens: which tickets changed, what somebody is told of."""
+"""Open pages learn what happens: changed tickets and notifications."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -34,7 +34,7 @@ NOTHING: dict[str, list[str]] = {"changed": [], "entered": [], "mine": []}
 
 
 class Clock:
-    """The clock of the web process; a page asks every two seconds."""
+    """Clock of the web process; a page asks every two seconds."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -67,7 +67,7 @@ def lead(db: None) -> User:
 
 
 class Page:
-    """A page that is open: it asks again, and says what it has heard so far."""
+    """An open page that polls, and reports what it has heard so far."""
 
     def __init__(self, desk: Client, clock: Clock, **shows: object) -> None:
         self.desk, self.clock, self.shows = desk, clock, shows
@@ -107,7 +107,7 @@ def test_a_ticket_s_page_hears_of_each_change_once_and_with_the_token_that_forms
 def test_what_commits_late_is_not_missed(
     desk: Client, clock: Clock, company: Company, ticket: Ticket, agent: Agent
 ) -> None:
-    """Ids are given out before they are committed: a lower one may come after a higher."""
+    """Find lower ids that come after higher ones: ids are assigned before the commit."""
     other = build.ticket(company, agent=agent)
     page = Page(desk, clock, shown=f"{ticket.pk},{other.pk}")
     updating.comment(company, ticket.pk, ACME, "First.")
@@ -228,7 +228,7 @@ def test_a_known_page_waits_until_there_is_news_for_it(
     updating.comment(company, ticket.pk, ACME, "Where is it?")
     clock.now += 1
     assert waiting.have_news([mine, other]) == [True, False]
-    # Who was signed out meanwhile is told so.
+    # The page of a user who was signed out meanwhile is answered at once.
     desk.post("/admin/logout/")
     assert waiting.have_news([mine, other]) == [True, True]
 

@@ -193,7 +193,7 @@ def answer_the_same_tickets() -> Pair:
         replies.answer_batch(reply.pk)
         return Comment.objects.count()
 
-    # Without the lock on the reply the second waits for the ticket, and answers it again.
+    # Without the lock on the reply the second run waits for the ticket, and answers it again.
     return twice(count_answers, gives=1)
 
 

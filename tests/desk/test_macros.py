@@ -1,4 +1,4 @@
-"""Prepared answers: who writes them, how they fill the box, and that they act as one."""
+"""Macros: who writes them, how they fill the box, and that their acts are one."""
 
 from typing import Any
 

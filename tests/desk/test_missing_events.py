@@ -1,4 +1,4 @@
-"""Why did we not get the event: by the request that should have caused it."""
+"""Finding a missing event by the request that should have caused it."""
 
 import pytest
 from django.db import connection
@@ -16,14 +16,14 @@ OWN = "order-7"
 
 
 def find_by_request(client: Client, **query: str) -> tuple[set[str], str]:
-    """The deliveries on the page, and the page."""
+    """Return the ids of the deliveries on the page, and the page."""
     html = client.get(FIND, query).content.decode()
     return {str(one.pk) for one in Delivery.objects.all() if str(one.pk) in html}, html
 
 
 @pytest.fixture
 def caused(company: Company, birch: Company) -> list[str]:
-    """What one batch of the feed has caused for two companies; another request caused more."""
+    """Publish events of one request for two companies, and one of another; return the first two."""
     for each in (company, birch):
         build.webhook(each, auth_token="delivery-token-nobody-sees")
     with request_ids.named(OWN):

@@ -1,4 +1,4 @@
-"""Moves, replies and notes at the desk: POST only, asked why, refused when stale."""
+"""Moves, replies and notes at the desk: POST only, with a reason, refused when stale."""
 
 from typing import Any
 
@@ -234,7 +234,7 @@ def test_keeps_out_who_may_not_work_on_tickets(
         assert getattr(client, method)(address, body).status_code == 403
     selected = {"action": "move_to_accepted", "_selected_action": [ticket.pk]}
     refused = client.post(LIST, selected)
-    # Who may look gets the list again: it has no such action for them.
+    # Users who may only look get the list again, which offers them no such action.
     assert refused.status_code == (200 if permission else 403)
     assert "why?" not in refused.content.decode()
     assert nothing_happened(before)

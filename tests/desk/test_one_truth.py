@@ -40,7 +40,7 @@ LIST = "/admin/tickets/ticket/"
 
 
 class Reading(NamedTuple):
-    """What one place says: as it is read there, and the moments and the amount that it means."""
+    """Texts of one place, and the moments and the amount that they mean."""
 
     deadline: str
     due: datetime
@@ -59,7 +59,7 @@ def company(company: Company) -> Company:
 
 @pytest.fixture
 def lead(db: None) -> User:
-    """A lead whose shifts are in Madrid."""
+    """Create a lead whose shifts are in Madrid."""
     eve = build.agent("eve", group="lead", time_zone=MADRID.key)
     return eve.user
 
@@ -79,7 +79,7 @@ def near_midnight(zone: ZoneInfo) -> datetime:
 def incomplete_ticket(
     company: Company, lead: User, due: datetime, shipment_id: int = 4101
 ) -> Ticket:
-    """A ticket whose company is asked for something, and whose claim can be filed until `due`."""
+    """Create a ticket whose company is asked for something; its claim can be filed until `due`."""
     FilingRule.objects.get_or_create(type_id=5, defaults={"days": 30})
     shipped = due - timedelta(days=30)
     shipment = build.shipment(company, shipment_id, carrier_name="Estafeta", shipped_at=shipped)
@@ -116,7 +116,7 @@ def on_desk(browser: Client, lead: User, ticket: Ticket, language: str) -> Readi
         match = re.search(rf'{label}</.*?<time datetime="([^"]+)">([^<]+)<', html, re.DOTALL)
         assert match is not None
         here = datetime.strptime(match[2], form).replace(tzinfo=ZoneInfo(ZONES[zone]))
-        # What a machine reads is what a person reads.
+        # The machine-readable time equals the text.
         assert datetime.fromisoformat(match[1]).replace(second=0, microsecond=0) == here
         return f"{match[2]} ({zone})", here
 
@@ -187,7 +187,7 @@ def by_api(api: APIClient, ticket: Ticket) -> Reading:
 
 
 def as_amount(text: str) -> Decimal:
-    """English and Mexican Spanish both write 4,850.50 MXN."""
+    """Parse an amount: English and Mexican Spanish both write 4,850.50 MXN."""
     number, currency = unescape(text).split()
     assert currency == "MXN"
     assert re.fullmatch(r"\d{1,3}(,\d{3})*\.\d\d", number)
@@ -218,7 +218,7 @@ def test_six_places_tell_one_deadline_one_amount_and_one_opening(
     assert {one.claimed for one in places.values() if one.claimed} == {Decimal("4850.50")}
     opened = [one.opened for one in places.values() if one.opened]
     assert {at.replace(second=0, microsecond=0) for at in opened} == {minute}
-    # The company's day in what is written to it, the reader's day at the desk: not the same one.
+    # Letters name the company's day and the desk names the reader's, which differ.
     days = (one.due.date() - due.date() for one in places.values())
     assert [one.days for one in days] == [1, 1, 0, 0, 1, 1]
 
@@ -259,7 +259,7 @@ def test_letter_and_claim_file_are_in_the_zone_of_the_company_else_of_the_deploy
     expected_zone: str,
 ) -> None:
     settings.DESK_TIME_ZONE = deployment
-    # As a row may hold it that no form has seen.
+    # Old rows may hold a zone that no form has validated.
     Company.objects.filter(pk=company.pk).update(time_zone=zone)
     Company.objects.filter(pk=birch.pk).update(language="pt", time_zone="UTC")
     due = near_midnight(ZoneInfo(ZONES[expected_zone]))
@@ -275,7 +275,7 @@ def test_letter_and_claim_file_are_in_the_zone_of_the_company_else_of_the_deploy
     assert "Soporte ·" in pdf
     assert f"Cuándo ({expected_zone})" in pdf
     assert (due in moments_in(other, "en"), "When (UTC)" in other) == (True, True)
-    # A language that the service does not have is as none.
+    # An unknown language counts as no language.
     assert Company.objects.get(pk=birch.pk).written_language == "en"
 
 
@@ -299,7 +299,7 @@ def test_a_clock_that_is_put_back_tells_which_of_two_times(lead: User, company: 
     ]
 
 
-# What is between the company and us, in either language.
+# Texts that stay between the company and us, in either language.
 OURS = (
     r"Límite|deadline|Estado\b(?! Descripción)|Motivo|Código|Ofrecido|Offered|Pagado|Decidido"
     r"|Decided|Falta una foto|Support|webhook|X-Webhook|1,200"
@@ -323,7 +323,7 @@ def test_carrier_s_copy_is_the_claim_and_nothing_of_ours(
     assert "Revisamos" not in pdf
     for text in ("Llegó roto.", "Reclamado 4,850.50 MXN", "Recolectado", "En ruta de entrega"):
         assert text in pdf, text
-    # A status that our table does not have stays as the carrier sent it.
+    # An unknown status stays as the carrier sent it.
     assert "en_bodega León" in pdf
     assert "(hora del centro)" in pdf
     assert set(archive) == {f"claim-{ticket.pk}.pdf", "scans.csv"}
@@ -338,7 +338,7 @@ def test_export_is_in_the_reader_s_language_and_zone(
     due = near_midnight(MEXICO)
     mine = incomplete_ticket(company, lead, due)
     incomplete_ticket(birch, lead, due, 4102)
-    # Another company's parcel tells nothing.
+    # Nothing is shown about another company's parcel.
     guessed = build.ticket(birch, shipment_id=4101, decided_by=lead)
     Preferences.objects.create(user=lead, language="es")
     cache.clear()

@@ -25,7 +25,7 @@ from tickets.statuses import Status
 LIST = "/admin/tickets/ticket/"
 NEW = f"{LIST}new/"
 LOST = 4
-# Not by chance the one that is assigned automatically.
+# With an idle agent around, automatic assignment never picks the acting one by chance.
 pytestmark = pytest.mark.usefixtures("idle")
 
 
@@ -101,7 +101,7 @@ def test_counts_once_what_is_sent_twice(desk: Client, company: Company) -> None:
 
     assert first["Location"] == second["Location"]
     assert count() == 1
-    # Back, and other words: that is another ticket.
+    # Going back and changing the text makes another ticket.
     assert send(desk, type=2, text="And this.", key=key).status_code == 302
     assert count() == 2
 
@@ -270,10 +270,10 @@ def test_a_part_of_one_name_is_filled_in_and_never_sent_unseen(desk: Client, typ
     cafe = build.company("Café Altura Chiapaneca")
     build.company("Altura Vieja", active=False)
 
-    # With the fields of the type, the whole name stands in the box.
+    # Once the type's fields are shown, the box has the whole name.
     html = send(desk, company=typed, choose="1").content.decode()
     assert 'value="Café Altura Chiapaneca"' in html
-    # Sent at once, it is asked about first, and filled in.
+    # When sent at once, the page asks about the name first, and fills it in.
     answer = send(desk, company=typed, shipment="77", text="Lost.")
     assert (answer.status_code, count()) == (400, 0)
     assert 'value="Café Altura Chiapaneca"' in answer.content.decode()

@@ -1,4 +1,4 @@
-"""Digits of other scripts, marks and letters in two forms are found wherever one searches."""
+"""Search finds digits of other scripts, marks, and letters in either Unicode form."""
 
 import unicodedata
 from typing import Any
@@ -72,7 +72,7 @@ def test_a_number_in_a_text_is_found_whichever_digits_either_has(
         assert [one["id"] for one in rows] == [ticket.pk]
 
 
-# A text, and what somebody types to find it.
+# Stored text and a query that finds it.
 WORDS = [
     ("Αθήνας", "ΑΘΗΝΑΣ"),
     ("ΑΘΗΝΑΣ", "αθηνας"),

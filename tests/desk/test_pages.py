@@ -1,4 +1,4 @@
-"""What the desk shows, to whom, and at what cost."""
+"""The desk's pages: their contents, their permissions and their cost."""
 
 import pytest
 from django.contrib.auth.models import User

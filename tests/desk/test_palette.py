@@ -1,4 +1,4 @@
-"""The box that finds everything: which pages it offers to whom, and what it finds."""
+"""The palette that finds everything: the pages that it offers to each role, and its matches."""
 
 from typing import Any
 from urllib.parse import urlencode

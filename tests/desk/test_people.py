@@ -1,4 +1,4 @@
-"""Agents and ticket types at the desk: who may change them, and what follows."""
+"""Agents and ticket types at the desk: who may change them, and the consequences."""
 
 from typing import Any
 

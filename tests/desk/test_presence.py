@@ -1,4 +1,4 @@
-"""Who else is at a ticket now."""
+"""Presence: who else has a ticket open now."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -76,7 +76,8 @@ def test_costs_one_write_and_one_read(
 ) -> None:
     alive(desk, ticket)
 
-    # Before them: session, user and two for permissions; with them, what others are about to send.
+    # Preceding queries: session, user and two for permissions; with them, pending answers of
+    # others.
     with django_assert_num_queries(7):
         present = alive(desk, ticket)
     assert present == []

@@ -157,7 +157,7 @@ def test_sorts_a_queue_by_a_deadline(desk: Client, company: Company, column: str
 
     for order in (column, f"-{column}"):
         assert listed(desk, queue="open", o=order) == [first, second, third]
-    # No index would serve it there.
+    # This queue ignores the order: no index would serve it there.
     assert listed(desk, queue="everything", o=column) == [second, first, third]
 
 
@@ -194,7 +194,7 @@ def test_sorts_by_nothing_else(desk: Client, company: Company, order: str) -> No
 def test_lists_many_in_as_many_queries_as_one(
     desk: Client, company: Company, agent: Agent, django_assert_num_queries: Callable[..., Any]
 ) -> None:
-    """Trap: one query a row for a peek at the conversation, for an agent, for a shipment."""
+    """Trap: one query per row for the last comment, the agent or the shipment."""
     shipment = build.shipment(company)
     for number in range(26):
         one = build.ticket(company, agent=build.agent(f"agent-{number}"), shipment_id=shipment.pk)
@@ -204,12 +204,12 @@ def test_lists_many_in_as_many_queries_as_one(
     build.ticket(company, agent=agent)
     desk.get(LIST)
 
-    # Session, user, two for permissions, the count, the page, what its rows show beside.
+    # Session, user, two for permissions, the count, the page, and what its rows peek at.
     for query, rows in (({"queue": "open"}, 25), ({"queue": "mine"}, 1)):
         with django_assert_num_queries(8):
             assert len(listed(desk, **query)) == rows
-    # And what was typed, the ticket and companies that it may name, what fits. The names of agents,
-    # carriers and types were read by the search before.
+    # Further: the query's lexemes, the ticket and companies that it may name, and the matches. The
+    # names of agents, carriers and types were cached by the previous search.
     listed(desk, q="any", queue="everything")
     with django_assert_num_queries(12):
         assert len(listed(desk, q="hi")) == 25

@@ -1,4 +1,4 @@
-"""An agent decides while somebody else touches the same ticket."""
+"""An agent decides while somebody else changes the same ticket."""
 
 from contextlib import suppress
 from functools import partial
@@ -129,7 +129,7 @@ def test_two_agents_link_the_same_tickets_at_once(acme: Company, ada: Agent) -> 
 
 
 def test_a_comment_at_the_moment_of_snoozing_leaves_it_awake(acme: Company, ada: Agent) -> None:
-    """Whoever comes first: the comment is unread, or it brings the ticket back."""
+    """Whichever comes first: the comment is unread, or it brings the ticket back."""
     client = signed_in(acme)
     with racers(2) as together:
         for _ in range(25):

@@ -1,4 +1,4 @@
-"""Names in lists stand as readers look for them, whatever the collation of the database."""
+"""Lists sort names as readers expect, whatever the collation of the database."""
 
 import unicodedata
 from typing import Any
@@ -21,7 +21,7 @@ from tickets.changes import mentions
 from tickets.models import Calendar, FilingRule, RequiredDocument
 from tickets.models.carriers import some_carriers
 
-# As readers of Spanish and English expect them.
+# The order that readers of Spanish and English expect.
 IN_ORDER = [
     "Álamo",
     "alfa",
@@ -42,7 +42,7 @@ IN_ORDER = [
     "ΑΘΗΝΑΣ",
     "東京",
 ]
-# Sorted by code point, as a database without a collation would.
+# Sort by code point, as a database without a collation would.
 MIXED = sorted(IN_ORDER)
 LOGINS = ["álamo", "Alfa", "beta", "Ñandú", "zeta"]
 

@@ -1,4 +1,4 @@
-"""A lead gives tickets away at the desk: one, many, or all of who left."""
+"""A lead reassigns tickets at the desk: one, many, or all of an agent who left."""
 
 from typing import Any
 
@@ -65,7 +65,7 @@ def test_says_which_had_changed(lead: Client, company: Company, agent: Agent, bo
     assert "1 ticket assigned. 1 ticket was not assigned." in html
     assert "ada added a note " in html
     assert "Keep it." in html
-    # What was typed is there, and the page now carries what it shows.
+    # The typed text is kept, and the page now carries the tokens of what it shows.
     assert "Mine &amp; yours" in html
     assert f'name="seen" value="{token(tickets[0])}"' in html
     assert with_whom() == ["ada", "bob"]

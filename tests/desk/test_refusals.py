@@ -1,4 +1,4 @@
-"""Pages that say no, and those around signing in and out: in words for people, with a way on."""
+"""Pages of refusals and around signing in and out: plain words and a way on."""
 
 import pytest
 from django.contrib.staticfiles import finders

@@ -27,7 +27,7 @@ def olga(db: None) -> Client:
 
 @pytest.fixture
 def lost(company: Company) -> int:
-    """Three deliveries that were given up; the webhook's id."""
+    """Create three deliveries that were given up; return the webhook's id."""
     webhook = build.webhook(company)
     publishing.publish([build.news(company, n) for n in range(3)])
     now = timezone.now()

@@ -1,4 +1,4 @@
-"""What a lead takes to a meeting: each figure is as many tickets as the list behind it has."""
+"""Reports for a lead's meeting: each figure equals the number of tickets in its linked list."""
 
 import csv
 from codecs import BOM_UTF8
@@ -45,7 +45,7 @@ def noon() -> datetime:
 
 
 def decided(company: Company, at: datetime, to: Status = Status.ACCEPTED, **more: Any) -> Ticket:
-    """A ticket that its agent decided, unless `more` says who else."""
+    """Create a ticket that its agent decided, unless `more` names another user."""
     opened = {"created_at": at - 4 * HOUR, "decided_at": at, "carrier_name": "dhl"}
     own = {"decided_by": more["agent"].user} if "agent" in more else {}
     return build.ticket(company, **{**opened, "status": to, **own, **more})
@@ -53,7 +53,7 @@ def decided(company: Company, at: datetime, to: Status = Status.ACCEPTED, **more
 
 @pytest.fixture
 def past(company: Company, birch: Company, agent: Agent, noon: datetime) -> None:
-    """A month with some of everything, and one ticket in the month before."""
+    """Create a month with some of everything, and one ticket in the previous month."""
     ben = build.agent("ben")
     due = {"first_response_due_at": noon - HOUR, "resolution_due_at": noon + HOUR}
     quick = decided(company, noon, agent=agent, first_responded_at=noon - 3 * HOUR, **due)
@@ -103,7 +103,7 @@ def test_every_figure_leads_to_a_list_of_exactly_its_tickets(lead: Client, birch
 
 
 def listed(address: str, user: User) -> int:
-    """How many tickets the list at this address has, without drawing it."""
+    """Return the number of tickets in the list at this address, without rendering it."""
     request = RequestFactory().get(address)
     request.user = user
     return admin.site.get_model_admin(Ticket).get_changelist_instance(request).queryset.count()
@@ -232,7 +232,8 @@ def test_every_table_adds_up_to_the_total_and_counts_decisions_for_who_decided(
     for user in (agent.user, twin.user):
         user.first_name = "Ada"
         user.save()
-    # Held by ada, decided by a lead, by one who is no agent, by a namesake and by nobody.
+    # All assigned to ada; decided by a lead, by a user who is no agent, by a namesake and by
+    # nobody.
     for user in (eve, eve, olga, twin.user, None):
         decided(company, noon, Status.DECLINED, agent=agent, decided_by=user)
     build.ticket(company, created_at=noon)

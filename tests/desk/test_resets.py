@@ -1,4 +1,4 @@
-"""A forgotten password: asked for by name or address, set by a link, once and within an hour."""
+"""A forgotten password: requested by name or address, set by a link, once and within an hour."""
 
 import re
 from datetime import timedelta
@@ -41,7 +41,7 @@ def ask(name: str, *, at: str = "192.0.2.1", client: Client | None = None) -> Ht
 
 
 def link() -> str:
-    """In the newest email."""
+    """Return the link in the newest email."""
     newest = Mail.objects.order_by("-created_at")[0]
     match = re.search(r"http://testserver(/admin/password-reset/\S+)", newest.secret_text or "")
     assert match, newest.subject
@@ -49,7 +49,7 @@ def link() -> str:
 
 
 def form_of(path: str, client: Client) -> str | None:
-    """Where the form of this link is; none where it no longer works."""
+    """Return the address of this link's form, or None if the link no longer works."""
     answer = client.get(path, follow=True)
     has_form = 'name="new_password1"' in answer.content.decode()
     return answer.redirect_chain[-1][0] if has_form else None
@@ -60,7 +60,7 @@ def opens(path: str) -> bool:
 
 
 def set_password(path: str, client: Client | None = None, password: str = NEW) -> str:
-    """The text of the page behind it."""
+    """Set a password by this link; return the text of the next page."""
     client = client or Client()
     form = form_of(path, client)
     assert form
@@ -327,7 +327,7 @@ def test_a_known_device_has_a_bound_of_its_own_also_at_the_same_address() -> Non
 
     assert answers == [200, 200, 200, 429]
     assert Mail.objects.count() == 6
-    # For another account the device is a stranger.
+    # For another account the device is unknown.
     assert ask("eve", client=owner).status_code == 429
 
 
@@ -347,7 +347,7 @@ def test_many_addresses_fill_no_mailbox_and_take_no_link_from_its_owner(
     ask("ada", client=owner, at="198.51.100.1")
     assert Mail.objects.count() == 5
 
-    # A sign-in ends the links that are there.
+    # A sign-in ends valid links, so that a new one is sent.
     assert signs_in("secret")
     ask("ada", at="198.51.100.9")
     assert Mail.objects.count() == 6

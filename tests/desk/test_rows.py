@@ -1,4 +1,4 @@
-"""What a row of the list says, and the filters beside it."""
+"""Rows of the list, and the filters next to it."""
 
 from datetime import timedelta
 from typing import Any

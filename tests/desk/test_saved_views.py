@@ -1,4 +1,4 @@
-"""Saved views: whose they are, what they keep, and what the side bar says of them."""
+"""Saved views: their owners, the settings that they keep, and their entries in the side bar."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Search finds tickets by what agents know of them, through indexes, and never without bounds."""
+"""Search finds tickets by what agents know of them, through indexes, and always bounded."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ def say(ticket: Ticket, text: str, *, public: bool = True) -> None:
 
 
 def opened(desk: Client, q: str, **query: Any) -> int | None:
-    """The ticket whose page a search leads to at once; None where it lists what it found."""
+    """Return the ticket that a search opens at once; None where it shows a list."""
     answer = desk.get(LIST, {"q": q, **query})
     if answer.status_code == 200:
         return None
@@ -41,7 +41,7 @@ def opened(desk: Client, q: str, **query: Any) -> int | None:
 
 
 def listed_ids(desk: Client, q: str) -> list[int]:
-    """What is found, on a list that nothing is opened from."""
+    """Return the matches on a list that opens no ticket at once."""
     return listed(desk, q=q, queue="everything", status="")
 
 
@@ -55,7 +55,7 @@ def test_opens_what_is_named_exactly(desk: Client, company: Company, birch: Comp
     for query in (f"#{ours}", str(ours), "99M6003507-X", "99m6 0035 07x", "alt20209", "ALT-20209"):
         assert opened(desk, query) == ours, query
     assert opened(desk, "88000001", queue="mine") == ours
-    # What is asked within filters is a list, and what is quoted is words.
+    # A query with filters shows a list, and a quoted one searches words.
     assert opened(desk, str(ours), status="2") is None
     assert opened(desk, '"ALT-20209"') is None
 
@@ -65,7 +65,7 @@ def test_lists_what_several_tickets_are_named_by(
 ) -> None:
     build.shipment(company, 88_000_001, tracking_number="AB12CD")
     ours = [build.ticket(company, shipment_id=88_000_001, type_id=one).pk for one in (4, 5)]
-    # Somebody else's ticket about a number that is not theirs.
+    # A ticket of another company that names this number.
     theirs = build.ticket(birch, shipment_id=88_000_001).pk
 
     assert listed(desk, q="ab 12-cd") == ours[::-1]
@@ -82,7 +82,7 @@ def test_finds_parts_of_tracking_numbers(desk: Client, company: Company) -> None
 
     for part in ("99M60035", "99m6 0035", "6003507", "7412", "0-0-3-5-0-7-4"):
         assert listed_ids(desk, part) == [ours], part
-    # 1234 and 2345 are in it, but not one behind the other.
+    # It contains 1234 and 2345, but not 12345.
     build.shipment(company, 4103, tracking_number="1234-9-2345")
     build.ticket(company, shipment_id=4103)
     assert listed_ids(desk, "12345") == []
@@ -152,7 +152,7 @@ def test_offers_an_agent_whose_name_was_mistyped_and_nobody_for_two_letters(
 
 
 def test_finds_variables_documents_and_files_by_name(desk: Client, company: Company) -> None:
-    # \\u00f1: as many clients write it.
+    # Many clients escape it as \\u00f1.
     data = '{"customer": "Jose Pe\\u00f1a", "phone": "+52 55-1234-5678", "boxes": 3}'
     first = build.ticket(company, data=data)
     second = build.ticket(company)
@@ -332,7 +332,7 @@ def test_offers_ten_tickets_at_most_in_the_palette(desk: Client, company: Compan
         html = desk.get("/admin/search/", {"s": "late", "extended": "1"}).content.decode()
 
     assert html.count("/admin/tickets/ticket/") - html.count('/admin/tickets/ticket/"') == 10
-    # What has it, whether it is one ticket's number, and what is shown of them.
+    # Statements: the matches, whether it is a ticket's number, and the fields shown.
     assert sum("tickets_ticket" in query["sql"] for query in queries.captured_queries) <= 4
 
 

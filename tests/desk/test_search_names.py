@@ -18,7 +18,7 @@ LOST, DAMAGED, THEFT = 4, 5, 13
 
 @pytest.fixture(autouse=True)
 def _no_names_kept() -> None:
-    """Names of carriers, types and agents are as old as the cache that has them."""
+    """Clear the cache of names of carriers, types and agents."""
     cache.clear()
 
 
@@ -47,7 +47,7 @@ def test_a_ticket_is_opened_by_its_number_however_it_is_named(
     desk: Client, company: Company, typed: str
 ) -> None:
     ours = build.ticket(company).pk
-    # Its number is the other's shipment.
+    # The id of one ticket is the shipment id of the other.
     build.ticket(company, shipment_id=ours)
 
     assert opened(desk, typed.format(ours)) == ours
@@ -81,7 +81,7 @@ def test_tickets_are_found_by_their_carrier(desk: Client, company: Company, birc
         desk.get(LIST, {"q": "estafet"}).content.decode()
     )
     assert listed(desk, q="estafeta", company=birch.pk, queue="everything") == [theirs]
-    # Of a mistyped one, the carrier is offered.
+    # For a mistyped name, the carrier is offered.
     near = desk.get(LIST, {"q": "estafetta"}).content.decode()
     assert "Did you mean: Estafeta" in words(near)
 
@@ -94,7 +94,7 @@ def test_tickets_are_found_by_their_type_in_either_language(desk: Client, compan
     for typed in ("robo", "Theft"):
         assert theft in listed_ids(desk, typed)
     assert listed_ids(desk, "theft") == [theft]
-    # Words of messages go on being found.
+    # Words in messages are still found.
     assert listed_ids(desk, "robo") == [damaged, theft]
     assert listed_ids(desk, "extravío") == listed_ids(desk, "lost") == [lost]
     assert "Includes the tickets of these types: Theft" in words(

@@ -1,4 +1,4 @@
-"""The desk's pages about sending: what operators see of it, stop and let go on."""
+"""The desk's pages about sending: its state, and how operators stop and resume it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,7 +25,7 @@ HOST = "hooks.example.com"
 
 @pytest.fixture
 def olga(db: None) -> Client:
-    """The browser of an operator."""
+    """Return the browser of an operator."""
     return browser_of("operator")
 
 
@@ -81,7 +81,7 @@ def test_holds_and_releases_a_host_as_the_commands_do(
     assert (hold.host, hold.by, hold.held_until is None) == (HOST, "an-operator", False)
 
     assert f"Release {HOST}" in olga.get(f"{PAGE}release/?host={HOST}").content.decode()
-    assert HeldHost.objects.exists()  # only asked
+    assert HeldHost.objects.exists()  # only the confirmation
     olga.post(f"{PAGE}release/", {"host": HOST})
     assert not HeldHost.objects.exists()
     answer = olga.post(f"{PAGE}release/", {"host": HOST}, follow=True)

@@ -1,4 +1,4 @@
-"""People see where they are signed in, and end it; so do those who look after them."""
+"""Users see where they are signed in and end sessions; so do those who manage them."""
 
 import re
 from datetime import timedelta
@@ -48,14 +48,14 @@ def html_of(client: Client, page: str = OWN) -> str:
 
 
 def inside(client: Client) -> bool:
-    """Whether the desk lets them in, at an address that draws no page: it takes no GET."""
+    """Return True if the desk lets the client in, at an address that renders no page (405)."""
     status = client.get("/admin/tickets/agent/1/available/").status_code
     assert status in (302, 405)
     return status == 405
 
 
 def buttons(html: str) -> list[str]:
-    """What the buttons that end a session send."""
+    """Return the values that the buttons for ending a session send."""
     return re.findall(r'name="end" value="(\w{32})"', html)
 
 
@@ -224,7 +224,7 @@ def test_is_seen_once_in_five_minutes(ada: User) -> None:
 
     def seen_again() -> bool:
         SeenSession.objects.update(seen_at=past)
-        # As in another process.
+        # Empty the cache, as in another process.
         seen_sessions.NOTED.entries.clear()
         here.get("/admin/live/")
         here.get(OWN, headers={"User-Agent": EDGE})
@@ -301,7 +301,7 @@ def test_a_session_is_stored_as_a_digest_that_opens_nothing(ada: User) -> None:
     assert inside(client)
     assert "End" not in html_of(client)
     assert known_session(f"sessionid={key}")
-    # What stands in the row names no row.
+    # The stored digest is no valid session key.
     assert not known_session(f"sessionid={row.pk}")
     client.cookies["sessionid"] = row.pk
     assert not inside(client)

@@ -1,4 +1,4 @@
-"""What stands around every page: its heading, the bar below, how times are written."""
+"""The frame of every page: its heading, the bar below, and the format of times."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""Single sign-on: who the provider vouches for comes in, and nobody who only says so."""
+"""Single sign-on lets users in whom the provider vouches for, and nobody else."""
 
 from collections.abc import Iterator
 from io import StringIO
@@ -54,7 +54,7 @@ def provider(settings: Settings) -> Iterator[FakeProvider]:
 
 
 def begin(client: Client, page: str = "") -> dict[str, str]:
-    """What the provider is asked."""
+    """Return the query that the desk sends to the provider."""
     return query_of(client.get(BEGIN, {"next": page} if page else {}).headers["Location"])
 
 
@@ -71,7 +71,7 @@ def sign_on(
 
 
 def refusal(provider: FakeProvider, **claims: Any) -> str:
-    """What the page says to somebody who is not let in."""
+    """Return the page for a user who is not let in."""
     client = Client()
     answer = sign_on(provider, client, **claims)
     assert answer.status_code == 403
@@ -225,7 +225,7 @@ def test_an_address_of_two_users_names_neither(provider: FakeProvider) -> None:
 
 def test_the_subject_counts_from_then_on(provider: FakeProvider, client: Client, ada: User) -> None:
     sign_on(provider)
-    # The address has gone to a colleague; Ada has another one at the provider.
+    # The address now belongs to a colleague; Ada has another one at the provider.
     assert "another sign-on account" in refusal(provider, sub="subject-of-eve")
     assert outcome() == "refused: bound_to_another"
 
@@ -404,7 +404,7 @@ def test_the_second_factor_is_asked_by_whom_it_is_set(
 
     answer = sign_on(provider, client, amr=amr)
 
-    # What is no list of methods is no token.
+    # A token whose methods are no list is invalid.
     assert answer.status_code == (403 if isinstance(amr, str) else 302)
     assert inside(client) is not asks
 

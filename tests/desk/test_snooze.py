@@ -1,4 +1,4 @@
-"""Tickets that their agents put aside: out of Mine, back in time, unseen by companies."""
+"""Snoozed tickets: out of Mine, back in time, invisible to companies."""
 
 import re
 from datetime import UTC, date, datetime, timedelta
@@ -29,14 +29,14 @@ from tickets.statuses import By, Status
 
 LIST = "/admin/tickets/ticket/"
 MEXICO = ZoneInfo("America/Mexico_City")
-# A Wednesday, late in the evening of Mexico; in UTC it is Thursday.
+# A Wednesday, late in the evening in Mexico; in UTC it is Thursday.
 NOW = datetime(2026, 11, 25, 22, 30, tzinfo=MEXICO)
 THEM = Actor(By.COMPANY, "live_1")
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
 
 class Clock:
-    """Stands still. A session does not last as long as it goes on."""
+    """A clock that stands still; the agent signs in again after each step, as sessions end."""
 
     def __init__(self) -> None:
         self.now = NOW
@@ -58,7 +58,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 @pytest.fixture
 def ticket(company: Company, agent: Agent, clock: Clock) -> Ticket:
-    """Ada's; she is in Mexico."""
+    """Create a ticket of Ada, who is in Mexico."""
     Preferences.objects.create(user=agent.user, time_zone=str(MEXICO))
     return mine(company, agent)
 
@@ -69,7 +69,7 @@ def mine(company: Company, agent: Agent, **more: Any) -> Ticket:
 
 
 def send(desk: Client, ticket: Ticket, **fields: Any) -> str:
-    """Post to the ticket's page; returns what the next page says."""
+    """Post to the ticket's page; return the text of the next page."""
     address = f"{LIST}{ticket.pk}/snooze/"
     answer = desk.post(address, {"seen": token(ticket), **fields}, follow=True)
     assert answer.status_code == 200
@@ -212,7 +212,7 @@ def test_nobody_sleeps_through_a_deadline(
     send(desk, one, day="2026-12-24")
     assert until(one) == NOW + 3 * DAY - before
 
-    # A deadline that came nearer afterwards, or was found late.
+    # A deadline that moved closer or became known afterwards.
     send(desk, ticket, day="2026-12-24")
     Ticket.objects.filter(pk=ticket.pk).update(**{column: NOW + before + HOUR})
     assert listed(desk, "mine") == []
@@ -220,7 +220,7 @@ def test_nobody_sleeps_through_a_deadline(
     assert listed(desk, "mine") == [ticket.pk]
     snoozing.wake_due()
     assert Notification.objects.get().ticket == ticket
-    # Awake it stays, also when the deadline has passed.
+    # It stays awake, even when the deadline has passed.
     clock.go_on(before + HOUR, desk, agent)
     assert ticket.pk in listed(desk, "mine")
 
@@ -235,7 +235,7 @@ def test_an_overdue_ticket_can_sleep(desk: Client, company: Company, agent: Agen
     send(desk, one, day=str(timezone.localdate() + 5 * DAY))
 
     assert listed(desk, "mine") == []
-    # Its clock goes on, and leads see it.
+    # Its clock keeps running, and leads see it.
     assert listed(desk, "overdue") == [one.pk]
 
 
@@ -285,7 +285,7 @@ def test_companies_never_see_it(desk: Client, ticket: Ticket, company: Company) 
 
 
 def test_automations_go_on(desk: Client, ticket: Ticket, agent: Agent) -> None:
-    """The list of silent tickets does not ask who sleeps."""
+    """Include snoozed tickets in the list of silent ones."""
     send(desk, ticket, day="company")
     assert running.run_automations() == 0
     assert until(ticket)

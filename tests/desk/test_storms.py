@@ -1,4 +1,4 @@
-"""A storm from the first heap of tickets to the last reply."""
+"""A storm from the first burst of tickets to the last reply."""
 
 import re
 from collections import Counter
@@ -28,7 +28,7 @@ PROPOSED, OPEN, DISMISSED, CLOSED = Storm.State
 
 
 def heap(company: Company, number: int, at: datetime = NOON, **changes: Any) -> list[Ticket]:
-    """Tickets about a carrier, all in the hour before."""
+    """Create tickets about a carrier, all within the previous hour."""
     values = {
         "carrier_name": "redpack",
         "updated_at": at,
@@ -74,7 +74,7 @@ def test_what_a_lead_has_just_opened_is_not_taken_back(company: Company, eve: Ag
     (proposed,) = services.watch(NOON)
     services.decide(proposed.pk, OPEN, user=eve.user, title="Strike")
 
-    # The watch read it while it was proposed.
+    # The watch still has it as proposed, since it read it earlier.
     services.withdraw_if_over(proposed, Counter(), NOON + 2 * HOUR)
 
     assert Storm.objects.get().state == OPEN
@@ -148,7 +148,7 @@ def test_compares_with_the_same_hour_of_the_weeks_before(company: Company) -> No
     heap(company, 14)
     assert services.watch(NOON) == []
 
-    # So many are no wonder at noon, and are one at night.
+    # The same number is usual at noon, and a storm at night.
     heap(company, 14, NOON + 14 * HOUR)
     assert len(services.watch(NOON + 14 * HOUR)) == 1
 
@@ -246,13 +246,13 @@ def test_goes_on_where_it_stopped(
     monkeypatch.setattr(replies, "ring_reply_job", lambda: None)
     reply = replies.start_reply(open_storm.pk, "Late.", user=eve.user, key=uuid4())
     assert not Comment.objects.exists()
-    # Who comes after the reply is answered by the next one.
+    # Tickets that come after the reply are answered by the next one.
     heap(company, 1)
     services.link_tickets_to_storm(open_storm.pk)
 
     assert replies.answer_batch(reply.pk)
     assert Comment.objects.count() == 3
-    # A batch that dies leaves nothing, neither texts nor the place up to which it went.
+    # A batch that crashes leaves nothing behind, neither texts nor its cursor.
     write, remaining = working.write, [1]
 
     def die_at_the_second(*args: Any, **kwargs: Any) -> None:
@@ -415,7 +415,7 @@ def test_shows_many_tickets_in_as_many_queries_as_one(
     with django_assert_max_num_queries(10):
         answer = lead.get(f"{STORM}{open_storm.pk}/change/")
     assert answer.status_code == 200
-    # Nine and a link to all of them.
+    # Nine tickets and a link to all of them.
     assert len(set(re.findall(rb"/admin/tickets/ticket/(\d+)/", answer.content))) > 1
 
 

@@ -1,4 +1,4 @@
-"""When an hour's heap of tickets about a carrier is a storm."""
+"""The rule by which an hour's tickets about a carrier are a storm."""
 
 import pytest
 
@@ -14,17 +14,17 @@ from desk.storms.rule import CHANCE, chance_of, is_over, is_storm, usual
         # A normal Monday morning, and a lively one.
         (40, [38, 41, 35, 44], False),
         (95, [38, 41, 35, 44], False),
-        # A real one, by night and by day.
+        # A real storm, by night and by day.
         (10, [0, 0, 0, 0], True),
         (160, [38, 41, 35, 44], True),
         (400, [38, 41, 35, 44], True),
-        # Four times the usual, and yet chance brings it about now and then.
+        # Four times the usual, which still happens by chance now and then.
         (12, [3, 3, 3, 3], False),
         (16, [3, 3, 3, 3], True),
-        # The storm of last week does not hide that of today, nor does a holiday make one.
+        # Last week's storm does not hide today's, and a holiday does not cause one.
         (200, [400, 41, 35, 44], True),
         (40, [38, 0, 35, 44], False),
-        # A carrier that nobody has complained of.
+        # A carrier without earlier complaints.
         (25, [], True),
     ],
 )

@@ -1,4 +1,4 @@
-"""Take next, claim, and go on: nobody gets what somebody else has."""
+"""Take next, claim, and go on: nobody gets a ticket that somebody else has."""
 
 from datetime import timedelta
 from functools import partial
@@ -19,7 +19,7 @@ LIST = "/admin/tickets/ticket/"
 
 
 def take(desk: Client) -> int | None:
-    """The ticket that the agent is led to; None is the list."""
+    """Return the id of the ticket that the agent is led to; None for the list."""
     answer = desk.post(f"{LIST}take/")
     assert answer.status_code == 302
     return None if answer["Location"] == LIST else int(answer["Location"].split("/")[-3])

@@ -18,7 +18,7 @@ RULES = ("calendar", "slatarget", "filingrule")
 
 @pytest.fixture
 def lead(db: None) -> Client:
-    """The browser of Bea, who leads."""
+    """Return the browser of Bea, a lead."""
     client = Client()
     client.force_login(build.agent("bea", group="lead").user)
     return client
@@ -26,7 +26,7 @@ def lead(db: None) -> Client:
 
 @pytest.fixture
 def rings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The jobs that were rung for."""
+    """Record the jobs that were triggered."""
     rung: list[str] = []
     monkeypatch.setattr(current_app, "send_task", lambda _, names, **__: rung.extend(names))
     return rung
@@ -59,7 +59,7 @@ def target_form(**changes: Any) -> dict[str, Any]:
 
 
 def refused(client: Client, what: str, body: dict[str, Any]) -> str:
-    """The page that says why, after a look that nothing was saved."""
+    """Return the page that names the problem, after checking that nothing was saved."""
     models = (Calendar, WorkingHours, Holiday, SLATarget, FilingRule)
     before = [list(model.objects.values()) for model in models]
     answer = client.post(page(what), body)

@@ -1,4 +1,4 @@
-"""The head of a ticket: the parcel's number and its carrier's page, the company at a glance."""
+"""The head of a ticket: tracking number, link to the carrier, and a summary of the company."""
 
 import re
 from html import unescape

@@ -1,4 +1,4 @@
-"""One ticket, one page: what it shows, to whom, and what is sent from it."""
+"""A ticket's page: its contents for each role, and the forms sent from it."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -40,7 +40,7 @@ def ticket(company: Company) -> Ticket:
 
 @pytest.fixture
 def auditor(db: None) -> Client:
-    """The browser of somebody who may look and nothing else."""
+    """Return the browser of a user who may only look."""
     client = Client()
     auditor = build.agent("olga", group="auditor").user
     client.force_login(auditor)
@@ -166,7 +166,7 @@ def test_says_a_reply_once_that_is_sent_twice(desk: Client, ticket: Ticket) -> N
         assert write(desk, ticket, "Once.", key=key)["Location"].endswith("/change/")
     assert Comment.objects.count() == 1
 
-    # From a page that the browser kept: other words are another answer.
+    # The browser kept the page: other words make another answer.
     write(desk, ticket, "More.", key=key)
     assert Comment.objects.count() == 2
 
@@ -586,7 +586,7 @@ def test_changes_nothing_by_being_read_but_the_marks_that_somebody_read_it(
 
 
 def test_a_line_end_is_one_character(desk: Client, ticket: Ticket) -> None:
-    """A browser sends two, and counts one against what the box takes."""
+    """Count a line end as one, though a browser sends two: the box's limit does so too."""
     line = "a" * 199
 
     write(desk, ticket, "\r\n".join([line] * 100))

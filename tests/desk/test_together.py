@@ -379,7 +379,7 @@ def test_a_user_name_is_found_by_one_folding(
 def test_a_first_name_behind_an_at_sign_is_no_user_name(
     desk: Client, ticket: Ticket, maria: Agent
 ) -> None:
-    """A company may well have an account of that name elsewhere."""
+    """Accept it in a reply: the company may have an account of that name elsewhere."""
     write(desk, ticket, "Thank you, we have written to @Maria on your account.", "reply")
 
     assert Comment.objects.get().public
@@ -480,7 +480,7 @@ def test_a_wrong_ticket_is_not_linked_and_stays_typed(
     assert answer.status_code in (400, 409)
     assert f'value="{number}"' in html
     if other in ("strange", "none"):
-        # As if it were not there at all.
+        # The answer is the same as for a ticket that does not exist.
         assert f"Acme has no ticket {number}." in words(html)
     assert not RelatedTickets.objects.exists()
     assert not HistoryEntry.objects.exists()
@@ -537,7 +537,7 @@ def test_one_reply_to_a_storm_takes_none_of_its_tickets(company: Company, agent:
 
 
 def notifications() -> list[tuple[str, str, str]]:
-    """Who is notified of what, and by whom; they read it."""
+    """Return unread notifications (recipient, kind, actor), and mark them as read."""
     unread = Notification.objects.unread().order_by("recipient__username", "kind")
     rows = list(unread.values_list("recipient__username", "kind", "actor"))
     unread.order_by().update(read_at=timezone.now())
@@ -562,7 +562,7 @@ def test_watchers_are_told_of_the_company_s_answers_and_of_decisions_by_others(
 ) -> None:
     for who in (maria, agent):
         Watch.objects.create(ticket=ticket, agent=who, created_at=timezone.now())
-    # A token may be called what an agent is called.
+    # A token may have the name of an agent.
     caller = Actor(By.COMPANY, "ada")
     answered = [("ada", "answered", "ada"), ("maria.gonzalez", "watched", "ada")]
 

@@ -1,4 +1,4 @@
-"""Setting up a second factor: nobody but its owner ever saw its key, and nobody else is left in."""
+"""Setup of a second factor: only its owner ever sees the key, and other sessions end."""
 
 from datetime import timedelta
 

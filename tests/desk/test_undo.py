@@ -1,4 +1,4 @@
-"""What reaches a company waits a moment, can be taken back, and leaves once or not at all."""
+"""Answers to a company wait a moment, can be taken back, and leave once or not at all."""
 
 import os
 import signal
@@ -47,13 +47,13 @@ PHOTO = files.photo()
 
 @pytest.fixture(autouse=True)
 def time_enough(settings: Settings) -> None:
-    """More than any machine takes for a test."""
+    """Set a delay that no machine exceeds within a test."""
     settings.UNDO_SECONDS = 600
 
 
 @pytest.fixture
 def ticket(company: Company, birch: Company, agent: Agent) -> Ticket:
-    """Ada's; both companies have two webhooks, of which one hears of tickets, and get emails."""
+    """Create Ada's ticket; both companies get emails and have two webhooks, one for tickets."""
     for one in (company, birch):
         build.webhook(one)
         build.webhook(one, TICKET_UPDATED.id)
@@ -92,13 +92,13 @@ def page(desk: Client, ticket: Ticket) -> str:
 
 
 def let_time_pass() -> None:
-    """The time is over; the worker's turn."""
+    """End the delay and run the worker's job."""
     PendingAnswer.objects.waiting().update(due_at=timezone.now())
     jobs.send_answers()
 
 
 def traces() -> tuple[int, ...]:
-    """All that would be there of an answer, anywhere."""
+    """Count the rows that a sent answer would leave."""
     models = (Comment, HistoryEntry, Event, Mail, Notification)
     return tuple(model.objects.count() for model in models)
 
@@ -551,7 +551,7 @@ def test_a_sender_that_is_killed_sends_all_or_nothing_and_never_twice(
     def die(*_: Any, **__: Any) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
-    # After the first, the middle and the last of its statements.
+    # Killed after the first, the middle and the last of its statements.
     for place in (
         "tickets.working.code_of_decision",
         "tickets.working.letters.tell_move",

@@ -1,4 +1,4 @@
-"""Pages carry what they had shown; what others did since is shown, and a second press confirms."""
+"""Forms carry the state that their page showed; newer acts are shown first, then confirmed."""
 
 import re
 from datetime import timedelta
@@ -24,7 +24,7 @@ from tickets.statuses import By, Status
 
 LIST = "/admin/tickets/ticket/"
 CALLER = Actor(By.COMPANY, "tok")
-# Eight seconds ago on a machine that is quick.
+# Eight seconds on a fast machine, more on a slow one.
 WROTE = re.compile(r"Acme wrote \d+ seconds ago\.")
 
 
@@ -54,7 +54,7 @@ def write(client: Client, ticket: Ticket, **body: Any) -> HttpResponse:
 
 
 def company_writes(ticket: Ticket, text: str = "ESPEREN: <b>la prueba</b>") -> None:
-    """Eight seconds ago, as the page will say."""
+    """Write as the company, dated eight seconds ago, as the page will say."""
     updating.comment(ticket.company, ticket.pk, CALLER, text)
     at = timezone.now() - timedelta(seconds=8)
     Comment.objects.filter(text=text).update(created_at=at)
@@ -78,7 +78,7 @@ def test_every_form_of_a_page_carries_what_the_page_shows(lead: Client, ticket: 
     assert len(forms) >= 6
     for form in forms:
         assert tokens(form.split("</form>")[0]) == [token(ticket)]
-    # The ways to the pages that ask, where there is no script.
+    # Links to the confirmation pages, for browsers without scripts.
     links = re.findall(r'href="([^"]*/(?:move/\d|give|hand-over)/[^"]*)"', html)
     assert len(links) >= 4
     assert all(f"seen={token(ticket)}" in link for link in links)
@@ -98,7 +98,7 @@ def test_a_decision_waits_until_the_company_s_words_are_read(lead: Client, ticke
     assert "ESPEREN: &lt;b&gt;la prueba&lt;/b&gt;" in html
     assert "The company moved it from In review to Follow up." in words(html)
     assert Ticket.objects.get().status == Status.FOLLOW_UP
-    # All that was typed and chosen is there.
+    # Everything typed and chosen is kept.
     assert "Why &lt;so&gt;?</textarea>" in html
     assert re.findall(r'value="(\w+)"\s+checked', html) == ["Photo"]
     assert "Letter</textarea>" in html
@@ -139,7 +139,7 @@ def test_a_note_is_held_back_too_and_stays_a_note(desk: Client, ben: User, ticke
     assert "ben added a note" in words(html)
     assert 'data-aim="note"' in html
     assert not Comment.objects.filter(actor="ada").exists()
-    # To confirm one thing is not to confirm the next.
+    # Confirming one act does not confirm the next.
     company_writes(ticket)
     again = write(desk, ticket, **{**form, "seen": tokens(html)[0]})
     assert again.status_code == 409

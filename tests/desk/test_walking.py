@@ -1,4 +1,4 @@
-"""The list that a ticket was opened from: the way through it, and back."""
+"""Walking the list that a ticket was opened from: previous, next, and back to the list."""
 
 import re
 from collections.abc import Callable
@@ -42,7 +42,7 @@ def walk_from(desk: Client, address: str) -> Any:
 
 
 def walked(desk: Client, address: str) -> list[int]:
-    """All tickets from this one on, by the link Next alone."""
+    """Return all tickets from this one on, by following Next."""
     ids = []
     while True:
         walk = walk_from(desk, address)
@@ -54,7 +54,7 @@ def walked(desk: Client, address: str) -> list[int]:
 
 
 def neighbours(desk: Client, address: str | None) -> list[tuple[int | None, int, int | None]]:
-    """Each ticket from this one on, by the link Next, between those that its page leads to."""
+    """Return previous, current and next of each ticket from this one on, by following Next."""
     ids = []
     while address is not None:
         walk = walk_from(desk, address)
@@ -80,7 +80,7 @@ def ids(tickets: list[Any]) -> list[int]:
 
 
 def several(company: Company, agent: Agent) -> None:
-    """Some due at the same moment, some never, of two agents and of nobody."""
+    """Create tickets of two agents and of nobody, some with equal due dates and some without."""
     bob = build.agent("bob")
     for number in range(9):
         build.ticket(
@@ -95,7 +95,7 @@ def several(company: Company, agent: Agent) -> None:
         )
 
 
-# Some of each kind; the others run in CI.
+# Run some of each kind here, and all others in CI.
 LISTS = [
     {"queue": "open"},
     {"queue": "open", "o": "due"},
@@ -261,7 +261,7 @@ def test_a_list_of_a_million_is_walked_in_two_queries_without_an_offset(
 
         assert (len(mine), len(beside)) == (1, 1)
         assert "OFFSET" not in mine[0]
-        # Each part is bounded by itself.
+        # Each part of the union has a limit of its own.
         assert mine[0].count("LIMIT") == mine[0].count("UNION ALL") + 1
 
 
@@ -327,7 +327,7 @@ def test_a_ticket_without_replies_shows_how_it_begins(desk: Client, company: Com
 def test_a_list_is_found_by_its_own_words_whatever_the_page_is_asked_for(
     desk: Client, company: Company
 ) -> None:
-    """Trap: the words of a request are taken apart once, also for the list that it opens."""
+    """Trap: a request's search words are parsed once, also for the list that it opens."""
     for text in ("Broken cup.", "Broken plate.", "Late."):
         build.ticket(company, comments=text)
     listed = rows(desk, q="broken")

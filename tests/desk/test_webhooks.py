@@ -32,7 +32,7 @@ Browser = Callable[[str], Client]
 
 @pytest.fixture
 def browser(db: None) -> Browser:
-    """The browser of somebody with a role."""
+    """Return a function that signs somebody of a role in."""
 
     def of(role: str) -> Client:
         client = Client()
@@ -46,7 +46,7 @@ def browser(db: None) -> Browser:
 
 @pytest.fixture
 def given_up(company: Company) -> Delivery:
-    """A delivery that failed for good, and whose receiver said why."""
+    """Create a delivery that failed for good, with the receiver's answer."""
     build.webhook(company, auth_token="delivery-token-nobody-sees")
     publishing.publish([build.news(company, 7, body=b'{"a":"Le\xc3\xb3n"}')])
     answer = b"<script>alert(1)</script>\xff\x00"

@@ -1,4 +1,4 @@
-"""A decision is appealed once, and a lead decides on that (decision N14)."""
+"""A decision is appealed once, and a lead decides on the appeal (decision N14)."""
 
 import json
 from datetime import timedelta
@@ -30,13 +30,13 @@ PHOTO = {"field_id": "photo", "type": "file", "value": "https://files.example.co
 
 @pytest.fixture
 def eve(db: None) -> User:
-    """A lead."""
+    """Create a lead."""
     return build.agent("eve", group="lead").user
 
 
 @pytest.fixture
 def ticket(company: Company, agent: Any) -> Ticket:
-    """One that Ada has just declined."""
+    """Create a ticket that Ada has just declined."""
     ticket = build.ticket(company, type_id=5, shipment_id=4101, status=Status.IN_REVIEW)
     return decline(ticket, agent.user)
 

@@ -25,16 +25,16 @@ def opened(api: APIClient, type_id: int = 2) -> Ticket:
 
 
 def assignment_entry() -> HistoryEntry:
-    """The line of history that speaks of the assignment."""
+    """Return the history entry of the assignment."""
     return HistoryEntry.objects.get(by="system")
 
 
-# load, capacity, last assigned at; the place of who is to get the ticket.
+# Each candidate: load, capacity, last assigned at; then the index of the one to pick.
 @pytest.mark.parametrize(
     ("candidates", "chosen"),
     [
         ([(1, 50, None), (0, 50, None)], 1),
-        # Half of much is less than all but one of little.
+        # Half of a large capacity is less than nearly all of a small one.
         ([(9, 10, None), (20, 40, None)], 1),
         ([(2, 50, LATER), (1, 25, NOON)], 1),
         ([(1, 50, NOON), (1, 50, None)], 1),
@@ -149,7 +149,7 @@ def test_finds_agents_later_for_tickets_that_wait_the_most_urgent_first(
     jobs.assign_waiting()
 
     assert list(Ticket.objects.filter(agent=ada).order_by("pk")) == waiting[:2]
-    # It says that it found somebody, and not every ten seconds that it did not.
+    # History records each assignment, but not the failed tries, which come every ten seconds.
     assert HistoryEntry.objects.filter(by="system").count() == 3 + 2
     jobs.assign_waiting()
     assert HistoryEntry.objects.filter(by="system").count() == 3 + 2

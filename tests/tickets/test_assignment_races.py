@@ -1,4 +1,4 @@
-"""Real threads, real locks: what the picking of agents holds when all come at once."""
+"""Assignment with real threads and locks: its guarantees when many requests come at once."""
 
 from collections import Counter
 from functools import partial
@@ -29,12 +29,12 @@ def acme(transactional_db: None) -> Company:
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a busy machine sixteen in a row may take longer than a caller is made to wait."""
+    """Raise the lock timeout: on a busy machine sixteen in a row exceed a caller's."""
     monkeypatch.setattr(automatic, "LOCK_TIMEOUT", f"{PATIENCE_SECONDS}s")
 
 
 def burst(together: Racers, company: Company, number: int = 16) -> Counter:
-    """Open tickets at the same time; how many each agent (or nobody) got."""
+    """Open tickets at the same time; count how many each agent (or nobody) got."""
     opening = partial(open_ticket, company, CALLER, type_id=2)
     return Counter(ticket.agent_id for ticket in together.run([opening] * number))
 
@@ -63,7 +63,7 @@ def test_would_see_a_picker_that_does_not_lock(
     all_there = Barrier(16)
 
     def look_only(type_id: int) -> list[int]:
-        # A machine with little time for us might else let them come one after the other.
+        # Wait for all threads: a busy machine might run them one after the other.
         all_there.wait(PATIENCE_SECONDS)
         return list(Agent.objects.taking(type_id).values_list("pk", flat=True))
 

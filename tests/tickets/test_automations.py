@@ -1,4 +1,4 @@
-"""Reminders, closing and escalation: once each, by name, and never against who has answered."""
+"""Reminders, closing and escalation: once each, logged by name, never after an answer."""
 
 import json
 from collections.abc import Callable
@@ -31,7 +31,7 @@ Clock = Callable[..., datetime]
 
 
 def at(day: int, hour: int = 12) -> datetime:
-    """In March 2026, whose second is a Monday."""
+    """Return a time in March 2026, whose second is a Monday."""
     return datetime(2026, 3, day, hour, tzinfo=UTC)
 
 
@@ -47,7 +47,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 @pytest.fixture
 def eve(db: None) -> User:
-    """A lead, who takes no tickets now."""
+    """Create a lead, who takes no tickets now."""
     return build.agent("eve", group="lead", available=False).user
 
 
@@ -60,7 +60,7 @@ def company(company: Company) -> Company:
 
 @pytest.fixture
 def ticket(company: Company, eve: User, clock: Clock) -> Ticket:
-    """Asked for more on Monday at noon."""
+    """Create a ticket whose company was asked for more on Monday at noon."""
     return incomplete_ticket(company, eve)
 
 
@@ -74,7 +74,7 @@ def switched_on(kind: str, **changes: Any) -> Automation:
 
 
 def automation_acts(ticket: Ticket) -> list[tuple[str, str, dict[str, Any]]]:
-    """What automations did on it."""
+    """Return the entries that automations left on the ticket."""
     entries = ticket.history.filter(actor__startswith="automation:").order_by("pk")
     return list(entries.values_list("actor", "kind", "data"))
 
@@ -93,7 +93,7 @@ def test_a_company_is_reminded_so_often_and_no_more(
     assert jobs.run_automations() == 0
     clock(5, 13)
     assert [jobs.run_automations(), jobs.run_automations()] == [1, 0]
-    # Thursday and three working days.
+    # Thursday plus three working days.
     clock(10, 12)
     assert jobs.run_automations() == 0
     clock(10, 14)
@@ -214,7 +214,7 @@ def test_a_company_that_answers_first_is_not_declined(
 
     with racers(1) as beside, transaction.atomic():
         answered(ticket)
-        # Not committed yet: the ticket is held, and left to the next run.
+        # The answer is not committed yet: the ticket is locked, and left to the next run.
         assert beside.run([lambda: acting.act(one.pk, ticket.pk)]) == [False]
 
     assert not acting.act(one.pk, ticket.pk)
@@ -239,7 +239,7 @@ def test_leads_hear_of_what_is_about_to_be_late_once(
     assert automation_acts(mine) == [
         ("automation:escalate", "escalated", {"due": at(2, 14).isoformat()})
     ]
-    # Answered, it is due at another time, and no longer escalated.
+    # After an answer it is due at another time, and no longer escalated.
     working.write(mine.pk, "We look.", user=eve, public=True)
     Ticket.objects.filter(pk=mine.pk).update(due_at=at(3, 9))
     assert list(Ticket.objects.escalated()) == []

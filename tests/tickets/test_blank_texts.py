@@ -1,4 +1,4 @@
-"""A text in which there is nothing to see is no text (decision N30)."""
+"""A text without visible characters counts as no text (decision N30)."""
 
 import pytest
 from rest_framework.test import APIClient

@@ -1,4 +1,4 @@
-"""A text of very many different words costs little room in the indexes, and is found."""
+"""A text of very many different words takes little room in the indexes, and is found."""
 
 import random
 
@@ -8,7 +8,7 @@ from rest_framework.test import APIClient
 from companies.models import Company
 from tests import builders as build
 
-# Of which a text of 64 KiB has room.
+# Number of words that fit into a text of 64 KiB.
 DIFFERENT = 10_900
 SIZE = """
 SELECT sum(pg_relation_size(indexrelid)) FROM pg_index

@@ -1,4 +1,4 @@
-"""Business time, against a count of every minute and by its laws."""
+"""Business time, checked against a count of every minute and by its laws."""
 
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
@@ -18,7 +18,7 @@ from tickets.sla.calendars import (
 
 MANY = settings(max_examples=100)
 FROM, TO = date(2025, 1, 1), date(2027, 12, 31)
-# With a change at midnight, of half an hour, at odd offsets, and with a day that never was.
+# Zones with a change at midnight or of half an hour, odd offsets, and a skipped day.
 ZONES = [
     "UTC",
     "Europe/Madrid",
@@ -36,7 +36,7 @@ MINUTE = timedelta(minutes=1)
 
 @st.composite
 def hours_of_a_week(draw: st.DrawFn) -> tuple[Hours, ...]:
-    """At least one interval, of at least twenty minutes."""
+    """Draw one or more intervals of at least twenty minutes."""
     hours = []
     for weekday in draw(st.sets(st.integers(0, 6), min_size=1)):
         number = 2 * draw(st.integers(1, 3))
@@ -159,7 +159,7 @@ def test_it_is_the_same_instant_for_every_viewer(
 def test_agrees_with_looking_at_the_clock_every_minute(
     calendar: BusinessHours, start: datetime, minutes: int
 ) -> None:
-    """Zones change by whole minutes here, so that each is worked or not."""
+    """Compare minute by minute: these zones change by whole minutes."""
     start = start.replace(second=0, microsecond=0)
     there = ZoneInfo(calendar.time_zone)
     worked = sum(
@@ -190,7 +190,7 @@ def madrid(*when: int) -> datetime:
         # A lunch break is the gap between two intervals.
         (madrid(2026, 3, 4, 12, 30), 60, madrid(2026, 3, 4, 14, 30)),
         (madrid(2026, 3, 4, 13, 20), 10, madrid(2026, 3, 4, 14, 10)),
-        # To the minute at which work ends, not to the next morning.
+        # End at the minute at which work ends, not on the next morning.
         (madrid(2026, 3, 4, 17), 60, madrid(2026, 3, 4, 18)),
         (madrid(2026, 3, 4, 17), 61, madrid(2026, 3, 5, 9, 1)),
         # A weekend, and the night in which the clocks go forward.
@@ -219,7 +219,7 @@ def test_a_night_shift_crosses_midnight_in_two_intervals() -> None:
     ("day", "worked"), [((2026, 3, 29), 5), ((2026, 10, 25), 7), ((2026, 11, 1), 6)]
 )
 def test_a_night_is_as_long_as_it_is(day: tuple[int, int, int], worked: int) -> None:
-    """A Sunday from midnight to six, as the clocks change at two and at three."""
+    """Count a Sunday from midnight to six, on which the clocks change at two and at three."""
     sundays = BusinessHours("Europe/Madrid", (Hours(6, time(), time(6)),))
 
     assert business_time_between(sundays, madrid(*day), madrid(*day, 12)) == timedelta(hours=worked)
@@ -234,7 +234,7 @@ def test_an_interval_that_the_clocks_skip_is_not_worked() -> None:
 
 @pytest.mark.parametrize("zone", ["America/St_Johns", "America/Havana", "Pacific/Apia"])
 def test_who_always_works_works_all_the_time(zone: str) -> None:
-    """Also over changes at midnight and at the end of a month, and over a day that was skipped."""
+    """Include changes at midnight and at the end of a month, and a skipped day."""
     always = BusinessHours(zone, tuple(Hours(day, time(), time()) for day in range(7)))
     hour = datetime(2009, 10, 31, 12, tzinfo=UTC)
     for _ in range(40):

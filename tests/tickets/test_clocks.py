@@ -1,4 +1,4 @@
-"""When an answer and a decision are due: the laws, and what other desks got wrong."""
+"""Due dates of answers and decisions: their laws, and mistakes of other desks."""
 
 from datetime import UTC, date, datetime, time, timedelta
 from types import SimpleNamespace
@@ -33,13 +33,13 @@ PROMISE = Promise(WEEK, timedelta(hours=9), timedelta(hours=45))
 
 
 def at(day: int, hour: int, minute: int = 0) -> datetime:
-    """In March 2026, whose second is a Monday."""
+    """Return a time in March 2026, whose second is a Monday."""
     return datetime(2026, 3, day, hour, minute, tzinfo=UTC)
 
 
 @st.composite
 def lives(draw: st.DrawFn) -> list[Move]:
-    """An opening and some moves, each later than the one before."""
+    """Draw an opening and some moves, each later than the previous one."""
     when = draw(instants)
     moves = [Move(PENDING, when)]
     for _ in range(draw(st.integers(0, 6))):
@@ -90,7 +90,7 @@ def test_a_holiday_more_never_makes_it_due_earlier(
     other = compute_due(moves, None, Promise(more, promise.first_response, promise.resolution))
 
     for before, now in zip(fewer, other, strict=True):
-        # Missed before the pause, it may now be paused in time: then nobody knows.
+        # A due date missed before the pause may lie after its start now: then it is unknown.
         assert now is None or before is None or now >= before
 
 
@@ -113,7 +113,7 @@ def test_it_is_due_at_the_same_instant_in_every_zone(
 def test_the_clock_ran_for_what_was_promised_when_it_is_due(
     moves: list[Move], promise: Promise
 ) -> None:
-    """Counted again, the other way round: by what ran of every stay up to then."""
+    """Count in reverse: add up how long the clock ran during each stay until then."""
     due = compute_due(moves, None, promise).resolution
     if due is None or moves[-1].status in TERMINAL:
         return
@@ -165,7 +165,7 @@ def test_the_first_answer_is_awaited_first() -> None:
     )
 
 
-# What others got wrong.
+# Mistakes of other desks.
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Pacific/Auckland", "America/Los_Angeles"])
@@ -194,7 +194,7 @@ def test_a_decision_out_of_a_pause_keeps_the_time_of_the_pause() -> None:
     paused = [Move(PENDING, at(2, 9)), Move(INCOMPLETE, at(3, 9))]
     decided = compute_due([*paused, Move(ACCEPTED, at(23, 9))], at(3, 9), PROMISE)
 
-    # A business day of five had run; four are left from the day of the decision.
+    # One business day of five had run; four are left from the day of the decision.
     assert decided == Due(at(2, 18), at(26, 18), None)
     ticket = clocked(
         status=ACCEPTED, resolution_due_at=decided.resolution, decided_at=at(23, 9), due_at=None
@@ -203,7 +203,7 @@ def test_a_decision_out_of_a_pause_keeps_the_time_of_the_pause() -> None:
 
 
 def test_a_pause_counts_in_business_time_and_not_in_hours() -> None:
-    # Paused from Friday noon to Monday noon: a business day, and not three days.
+    # A pause from Friday noon to Monday noon is one business day, not three days.
     moves = [Move(PENDING, at(6, 9)), Move(INCOMPLETE, at(6, 12)), Move(FOLLOW_UP, at(9, 12))]
     undisturbed = compute_due(moves[:1], None, PROMISE).resolution
 
@@ -229,7 +229,7 @@ def test_a_late_first_answer_stays_late() -> None:
     assert answered.next == answered.resolution
     ticket = clocked(first_response_due_at=answered.first_response, first_responded_at=at(4, 9))
     assert first_response(ticket, at(4, 9)) == ClockState.DONE_LATE
-    # Neither a pause, nor a decision, nor coming back hides it.
+    # It stays late through a pause, a decision and a reopening.
     later = [
         Move(INCOMPLETE, at(5, 9)),
         Move(FOLLOW_UP, at(9, 9)),
@@ -271,7 +271,7 @@ def test_a_reopened_ticket_goes_on_where_it_stood() -> None:
     moves = [Move(PENDING, at(2, 9)), Move(ACCEPTED, at(4, 9)), Move(IN_REVIEW, at(24, 9))]
 
     assert compute_due(moves[:2], at(4, 9), PROMISE) == Due(at(2, 18), at(6, 18), None)
-    # Two of five business days were gone.
+    # Two of five business days had run.
     assert compute_due(moves, at(4, 9), PROMISE) == Due(at(2, 18), at(26, 18), at(26, 18))
 
 

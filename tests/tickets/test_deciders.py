@@ -1,4 +1,4 @@
-"""Who decided a ticket stays beside the decision, whoever holds the ticket later."""
+"""The user who decided a ticket is stored with the decision, whoever holds the ticket later."""
 
 import pytest
 from django.core.management import call_command
@@ -15,7 +15,7 @@ NOW = timezone.now()
 
 @pytest.fixture
 def ticket(company: Company, agent: Agent) -> Ticket:
-    """Ada's."""
+    """Create a ticket of Ada."""
     return build.ticket(company, agent=agent, status=Status.IN_REVIEW)
 
 

@@ -1,4 +1,4 @@
-"""Decisions carry a reason code and may carry amounts; a limit bounds what agents accept (N19)."""
+"""Decisions carry a reason code and optional amounts; a limit bounds what agents accept (N19)."""
 
 from decimal import Decimal
 from io import StringIO
@@ -31,7 +31,7 @@ def ticket(company: Company) -> Ticket:
 
 @pytest.fixture
 def eve(db: None) -> User:
-    """A lead."""
+    """Create a lead."""
     return build.agent("eve", group="lead").user
 
 
@@ -43,7 +43,7 @@ def decide(
 
 
 def refusal(ticket: Ticket, agent: User, to: Status, **choices: Any) -> str:
-    """The message, after a look that nothing was kept."""
+    """Return the refusal's message, after checking that nothing was stored."""
     before = Ticket.objects.values().get()
     with pytest.raises(MoveRefused) as error:
         decide(ticket, agent, to, **choices)
@@ -226,7 +226,7 @@ def test_above_the_limit_only_a_lead_accepts(agent: Agent, eve: User, ticket: Ti
 @pytest.mark.parametrize("amounts", [of(50), of(5000, 50), of(2000, currency="MXN"), of(None), ALL])
 def test_up_to_the_limit_an_agent_accepts(agent: Agent, ticket: Ticket, amounts: Amounts) -> None:
     if amounts is ALL:
-        # A refusal costs nothing, whatever was claimed.
+        # Declining costs nothing, whatever was claimed.
         assert decide(ticket, agent.user, Status.DECLINED, amounts=ALL).status == Status.DECLINED
         return
     accepted = decide(ticket, agent.user, Status.ACCEPTED, amounts=amounts)

@@ -1,4 +1,4 @@
-"""Clocks through the front doors, on a clock that stands still."""
+"""Due dates through the public interfaces, with a fixed clock."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -22,13 +22,13 @@ CLOCKS = ("first_response_due_at", "resolution_due_at", "due_at")
 
 
 def at(day: int, hour: int, minute: int = 0) -> datetime:
-    """In March 2026, whose second is a Monday."""
+    """Return a time in March 2026, whose second is a Monday."""
     return datetime(2026, 3, day, hour, minute, tzinfo=UTC)
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """Sets what time it is: a day of March 2026 and an hour."""
+    """Return a function that sets the time to a day of March 2026 and an hour."""
 
     def set_to(*when: int) -> datetime:
         monkeypatch.setattr(timezone, "now", lambda: at(*when))
@@ -51,7 +51,7 @@ def dues(ticket: Ticket) -> tuple[datetime | None, ...]:
 def test_a_ticket_s_life_as_the_clocks_see_it(api: APIClient, agent: Agent, clock: Clock) -> None:
     clock(2, 11)
     ticket = opened(api)
-    # Eight hours to answer and forty to decide, of the nine of a working day.
+    # Eight hours to answer and forty to decide; a working day has nine.
     assert dues(ticket) == (at(3, 10), at(6, 15), at(3, 10))
 
     working.write(ticket.pk, "Between us.", user=agent.user, public=False)
@@ -225,7 +225,7 @@ def test_clocks_cost_an_opening_one_statement_and_no_second_write(
     api: APIClient, company: Company, agent: Agent
 ) -> None:
     build.shipment(company, shipped_at=at(2, 7))
-    # The rules are read once in ten seconds.
+    # Opening one fills the cache of rules, which lasts ten seconds.
     opened(api)
 
     queries = statements(api, type_id=4, shipment_id=4101)
@@ -237,7 +237,7 @@ def test_clocks_cost_an_opening_one_statement_and_no_second_write(
     assert ["clock_digest" in sql for sql in writes] == [True, False]
 
 
-# It is written when it is made, and when it is given to an agent.
+# A ticket is written when it is created, and when it is assigned.
 WRITES = ('INSERT INTO "tickets_ticket"', "UPDATE tickets_ticket")
 
 

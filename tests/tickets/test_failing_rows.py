@@ -1,4 +1,4 @@
-"""A ticket that a job fails on harms only itself, and is shown."""
+"""A ticket that a job fails on affects no other ticket, and is reported."""
 
 import logging
 import re
@@ -26,7 +26,7 @@ from tickets.statuses import Status
 
 
 def failing_for(bad: set[int], real: Callable[..., Any], error: Exception) -> Callable[..., Any]:
-    """`real`, which fails for these tickets."""
+    """Wrap `real` so that it fails for these tickets."""
 
     def act(ticket: Ticket, *args: Any, **kwargs: Any) -> Any:
         if ticket.pk in bad:
@@ -47,7 +47,7 @@ def failed() -> list[tuple[str, str, int]]:
 
 @pytest.fixture
 def bad(tickets: list[Ticket], monkeypatch: pytest.MonkeyPatch) -> Ticket:
-    """The one among seven whose due dates cannot be set."""
+    """Create seven tickets, and return the one whose due dates cannot be set."""
     one = tickets[2]
     fails = failing_for({one.pk}, recalculation.set_due_dates, ZeroDivisionError("by zero"))
     monkeypatch.setattr(recalculation, "set_due_dates", fails)
@@ -201,7 +201,7 @@ def test_of_the_other_tickets_that_are_soon_late_agents_hear(
     monkeypatch.setattr(notifications, "notify", fails)
     monkeypatch.setattr(notifications, "MOST_AT_ONCE", 2)
 
-    # Who failed comes last, so that the bound of a run is the others'.
+    # A failed ticket comes last, so that the limit of a run is left to the others.
     assert [jobs.notify_of_late_tickets() for _ in range(3)] == [1, 1, 0]
     notified_tickets = Notification.objects.order_by("ticket").values_list("ticket", flat=True)
     assert list(notified_tickets) == [ticket.pk for ticket in late[1:]]

@@ -1,4 +1,4 @@
-"""Files that a company sends to its tickets, as it sends and reads them (decision N8)."""
+"""Files that a company sends to its tickets, uploaded and read through the API (decision N8)."""
 
 from io import BytesIO
 from pathlib import Path
@@ -32,7 +32,7 @@ def ticket(company: Company) -> Ticket:
 
 @pytest.fixture
 def disk(settings: Settings, tmp_path: Path) -> Path:
-    """A storage on a disk, of which everything can be seen."""
+    """Use a storage in a folder whose contents the test can check."""
     backend = "django.core.files.storage.FileSystemStorage"
     own = {"BACKEND": backend, "OPTIONS": {"location": str(tmp_path)}}
     settings.STORAGES = {**settings.STORAGES, "default": own}
@@ -41,7 +41,7 @@ def disk(settings: Settings, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def trusted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where what is in a file does not matter: it is kept as it comes."""
+    """Skip the examination where the content does not matter: files are stored as they are."""
     monkeypatch.setattr(api_of_files, "examine_file", lambda content, *_: Examined(content, False))
 
 
@@ -273,7 +273,7 @@ def test_a_ticket_has_so_many_files_and_no_more(
 def test_what_is_refused_at_the_last_moment_leaves_nothing_in_the_storage(
     api: APIClient, ticket: Ticket, disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The ticket was decided while the file was read; or the row fails."""
+    """Decide the ticket while the file is read, or let saving the row fail."""
     monkeypatch.setattr(changes, "refuse_early", lambda *_: None)
     Ticket.objects.update(status=Status.ACCEPTED)
     assert send(api, ticket.pk, PNG)[0] == 422

@@ -1,4 +1,4 @@
-"""A company that keeps a copy: tickets in the order of change, none passed over (decision N13)."""
+"""Following tickets in the order of change: a company's copy misses none (decision N13)."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ SINCE = "2026-03-04T12:00:00Z"
 
 @pytest.fixture
 def at(company: Company) -> Callable[..., int]:
-    """Make a ticket that was changed so many seconds after the start."""
+    """Return a function that creates a ticket changed so many seconds after the start."""
 
     def make(seconds: float, **changes: Any) -> int:
         return build.ticket(company, updated_at=START + timedelta(seconds=seconds), **changes).pk
@@ -34,7 +34,7 @@ def at(company: Company) -> Callable[..., int]:
 
 
 def walk(api: APIClient, cursor: str | None = None, **query: Any) -> tuple[list[int], str]:
-    """All that there is from a cursor on, and the cursor behind it."""
+    """Return all ids after a cursor, and the next cursor."""
     ids: list[int] = []
     while True:
         place = {"cursor": cursor} if cursor else {}
@@ -104,7 +104,7 @@ def test_names_what_does_not_go_together(api: APIClient, query: dict[str, Any], 
 
 @pytest.mark.usefixtures("rows_to_keep")
 def test_passes_over_no_change_that_is_committed_late(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first begins, the second begins and is read; then the first is committed."""
+    """Commit the first change after the second one was read."""
     acme = build.company()
     api = signed_in(acme)
     changed, read = Event(), Event()
@@ -134,7 +134,7 @@ def test_passes_over_no_change_that_is_committed_late(monkeypatch: pytest.Monkey
 
 @contextmanager
 def open_transaction(*statements: str) -> Iterator[None]:
-    """Have another connection stay in a transaction in which it has run these."""
+    """Keep a transaction of another connection open, in which these statements have run."""
     with racers(1) as beside:
         ready, end = Event(), Event()
 
@@ -155,7 +155,7 @@ def open_transaction(*statements: str) -> Iterator[None]:
 
 
 def held_back() -> timedelta:
-    """How far before now the list ends, without the margin for clocks."""
+    """Return how long before now the list ends, without the margin for clocks."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp()")
         (now,) = cursor.fetchone()
@@ -177,7 +177,7 @@ def test_transaction_that_may_still_write_holds_the_list_back() -> None:
 def test_transaction_that_only_reads_for_long_holds_nothing_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """One that has an id may still bring a change, however long it takes."""
+    """Wait only for a transaction with an id, which may still commit a change."""
     short = following.SETTLED.replace("1 minute", "100 milliseconds")
     monkeypatch.setattr(following, "SETTLED", short)
     with open_transaction():

@@ -1,4 +1,4 @@
-"""What strangers send in place of a file: told clearly, kept nowhere, and nobody is harmed."""
+"""Hostile uploads: refused with a clear message, stored nowhere, and harmless to everybody."""
 
 import logging
 import time
@@ -31,7 +31,7 @@ def ticket(company: Company) -> Ticket:
 
 
 def refused(api: APIClient, ticket: Ticket, content: bytes, name: str = "a.png") -> tuple[int, str]:
-    """Status and code, after a look that nothing was kept."""
+    """Return status and code, after checking that nothing was stored."""
     status, answer = send(api, ticket.pk, content, name)
     assert not TicketFile.objects.exists()
     assert not UnfinishedFile.objects.exists()
@@ -276,7 +276,7 @@ def test_what_would_take_too_long_is_refused_by_its_header(
     assert (status, answer["code"]) == (422, "file_too_complex")
     assert "7000 x 7000 pixels, which take too long" in answer["message"]
     assert hint in answer["message"]
-    # The process had hardly begun.
+    # It was refused after hardly any processor time.
     assert 0 < examining.spend(ticket.company_id, 0) < 2_000
 
 

@@ -27,7 +27,7 @@ def opened(api: APIClient, **body: Any) -> int:
 
 
 def reported(shipment: Shipment, id: int = 501, **fields: Any) -> int:
-    """An incidence as the platform's feed brings it."""
+    """Record an incidence as the platform's feed brings it."""
     build.fact("incidence", incidence_id=id, shipment_id=shipment.pk, **fields)
     return id
 

@@ -1,4 +1,4 @@
-"""What happens to files behind the scenes: small pictures, and what nobody has any more."""
+"""Background work on files: thumbnails, and removing files that nobody has any more."""
 
 from datetime import timedelta
 from io import BytesIO
@@ -107,7 +107,7 @@ def test_an_orphan_that_cannot_be_removed_keeps_no_other(
     monkeypatch.setattr(kept_files, "remove_unfinished", refuse_the_first)
     monkeypatch.setattr(kept_files, "MOST_AT_ONCE", 1)
 
-    # It failed once, and comes last from then on.
+    # It has failed once, and comes last from now on.
     assert [jobs.remove_orphans() for _ in range(3)] == [0, 1, 1]
 
     assert on(disk) == {names[0]}

@@ -1,4 +1,4 @@
-"""Emails to a company about what needs its answer: one for each move, in its language."""
+"""Emails to a company about what needs its answer: one per move, in its language."""
 
 import json
 import re
@@ -38,7 +38,7 @@ SUBJECTS = {
     ("en", "refused"): "Ticket {}: your appeal was refused",
     ("es", "refused"): "Ticket {}: su apelación fue rechazada",
 }
-# What stands in each beside what others wrote.
+# Phrases of each email, apart from what others wrote.
 SAYS = {
     ("en", "incomplete"): ("waits for an answer from you:", "> Please send:\n> - photo of the box"),
     ("es", "incomplete"): ("espera una respuesta de usted:", "> Envíe, por favor:\n> - photo of"),
@@ -67,7 +67,7 @@ def ticket(company: Company) -> Ticket:
 
 @pytest.fixture
 def eve(db: None) -> User:
-    """A lead."""
+    """Create a lead."""
     return build.agent("eve", group="lead").user
 
 
@@ -81,7 +81,7 @@ def declined(ticket: Ticket, eve: User) -> None:
 
 
 def appealed(ticket: Ticket, eve: User) -> None:
-    """Another lead has declined it: eve may decide."""
+    """Decline it by another lead, so that eve may decide, and appeal."""
     declined(ticket, build.agent("kim", group="lead").user)
     appeals.appeal_decision(ticket.company, ticket.pk, Actor(By.COMPANY), "Look again.")
     Mail.objects.all().delete()
@@ -98,7 +98,7 @@ def refused(ticket: Ticket, eve: User) -> None:
 
 
 def claims_end(*, days: int) -> datetime:
-    """When the carrier stops taking the claim: so many days from now."""
+    """Let the carrier stop taking claims in so many days; return when."""
     shipped_at = timezone.now() - timedelta(days=30 - days)
     FilingRule.objects.create(type_id=5, days=30)
     Shipment.objects.update(shipped_at=shipped_at)

@@ -25,7 +25,7 @@ def ids(api: APIClient, **query: Any) -> list[int]:
 
 
 def many(company: Company, number: int, **changes: Any) -> list[int]:
-    """Ids of new tickets, newest first."""
+    """Return the ids of new tickets, newest first."""
     return [build.ticket(company, **changes).pk for _ in range(number)][::-1]
 
 
@@ -220,7 +220,7 @@ def test_needs_as_many_queries_for_many_rows_as_for_one(
             Comment.objects.create(ticket=ticket, by="agent", text="x", status=2, created_at=now)
     listed(api)
 
-    # The token, the counts, the page's ids, its rows, documents, files, requested
+    # Queries: the token, the counts, the page's ids, its rows, documents, files, requested
     # documents, shipments and comments.
     for limit in (1, 12):
         with django_assert_num_queries(9):

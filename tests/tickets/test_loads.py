@@ -1,4 +1,4 @@
-"""How many tickets agents have is kept, whoever changes them, and costs the same however many."""
+"""Stored loads of agents: right whoever changes tickets, and constant in cost."""
 
 import logging
 from collections import Counter
@@ -123,7 +123,7 @@ SELECT %s, 2, 1, '', %s, '', 1, now(), now(), 0 FROM generate_series(1, %s)
 
 
 def rows_read(query: str, *values: object) -> int:
-    """How many rows of tickets and of loads a statement reads."""
+    """Return the number of rows of tickets and loads that a statement reads."""
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON, TIMING OFF) {query}", values)
         waiting, read = [cursor.fetchone()[0][0]["Plan"]], 0
@@ -160,5 +160,5 @@ def test_opening_reads_as_much_with_many_open_tickets_as_with_few(
 
     assert POOL.text
     assert "tickets_ticket" not in POOL.text[0].replace("tickets_tickettype", "")
-    # A few rows of each agent, whichever way they are read; never one of each ticket.
+    # A few rows per agent, whichever plan is used; never one per ticket.
     assert max(few, read()) < 100

@@ -1,4 +1,4 @@
-"""Lists cost the same however long they are: what is counted and what is read has an end."""
+"""Long lists cost as much as short ones: counts and reads are bounded."""
 
 import json
 from typing import Any
@@ -33,7 +33,7 @@ def nothing_kept(db: None) -> None:
 
 @pytest.fixture
 def rung(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
-    """What a worker is asked for; nobody does it by itself."""
+    """Record the tasks for a worker, which do not run by themselves."""
     rings: list[tuple[Any, ...]] = []
     monkeypatch.setattr(counting.doorbell, "ring", lambda *ring: rings.append(ring))
     return rings
@@ -41,7 +41,7 @@ def rung(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A list of four is a long one."""
+    """Lower the bound, so that a list of four is a long one."""
     monkeypatch.setattr(counting, "MOST_COUNTED", 3)
 
 
@@ -80,7 +80,7 @@ def test_beyond_it_a_worker_counts_and_the_next_are_told(
     assert len(rung) == 1
     build.ticket(company)
     assert listed(api, type=3, limit=2)["total_rows"] == 6
-    # A page never shows more than there are said to be.
+    # A page never shows more rows than the count says.
     assert listed(api, type=3)["total_rows"] == 7
 
 
@@ -172,7 +172,7 @@ def test_of_a_late_page_only_its_own_ids_leave_the_database(
 
 
 def rows_read(sql: str) -> int:
-    """How many rows of tickets a statement reads, of whichever index."""
+    """Return the number of rows of tickets that a statement reads, through whichever index."""
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) {sql}")
         answer = cursor.fetchone()[0]

@@ -27,7 +27,7 @@ TEXTS = st.sampled_from(["", "thanks", "the box was wet"])
 DATA = st.sampled_from([None, "{}", '{"a": 1}'])
 
 
-# Those of the interface, which the model knows.
+# Statuses of the interface, which the model covers.
 STATUSES = [Status(number) for number in (1, 2, 3, 4, 5, 6, 10)]
 
 
@@ -59,7 +59,7 @@ class Model:
 
 
 class Desk(RuleBasedStateMachine):
-    """Set `agent` before it runs."""
+    """State machine of a company and an agent; set `agent` before running it."""
 
     agent: Agent
     tickets = Bundle("tickets")
@@ -145,7 +145,7 @@ class Desk(RuleBasedStateMachine):
         assert {(id, model.status, model.data) for id, model in self.models.items()} == set(stored)
 
     def teardown(self) -> None:
-        """The company is shown what the model says, and every move without a gap."""
+        """Check that the company sees the model's state, and every move without a gap."""
         answer = self.api.get("/company/tickets", {"limit": 100, "getComments": 1}).json()
         assert {row["id"]: summary(row) for row in answer["data"]} == {
             id: (model.status, model.data, model.comments) for id, model in self.models.items()

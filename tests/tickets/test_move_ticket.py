@@ -1,4 +1,4 @@
-"""Agents' moves, through the door that the desk and the command share (decision T3)."""
+"""Agents' moves, through the function that the desk and the command share (decision T3)."""
 
 from io import StringIO
 from typing import Any
@@ -24,7 +24,7 @@ def move(ticket: Ticket, to: int, agent: str = "ada", **options: Any) -> str:
 
 
 def refused(ticket: Ticket, to: int, agent: str = "ada", **options: Any) -> str:
-    """The refusal's message, after a look that nothing happened."""
+    """Return the refusal's message, after checking that nothing happened."""
     before = Ticket.objects.values().get()
     with pytest.raises(CommandError) as error:
         move(ticket, to, agent, **options)

@@ -1,4 +1,4 @@
-"""What companies are told of their tickets: event type 6 (decision N5)."""
+"""Events about a company's tickets: event type 6 (decision N5)."""
 
 import json
 from collections.abc import Callable
@@ -39,7 +39,7 @@ CALLER = Actor(By.COMPANY, "test")
 
 
 def published_bodies(ticket: Ticket | None = None) -> list[dict[str, Any]]:
-    """The bodies of what was published, in order; of one ticket, or of all."""
+    """Return the published bodies in order; of one ticket, or of all."""
     events = Event.objects.filter(type_id=TICKET_UPDATED.id).order_by("pk")
     if ticket is not None:
         events = events.filter(ticket_id=ticket.pk)
@@ -48,7 +48,7 @@ def published_bodies(ticket: Ticket | None = None) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def listening(company: Company) -> Company:
-    """Acme, with a webhook that hears of its tickets."""
+    """Return Acme with a webhook for its tickets."""
     build.webhook(company, TICKET_UPDATED.id)
     return company
 
@@ -183,7 +183,7 @@ def test_one_request_makes_one_event(
     assert (data["change"], data["by"], data["ticket_status_id"]) == (change, by, status)
     assert data["ticket_status_name"] == Status(status).slug
     assert data["previous_status_id"] == status_before
-    # As GET comments shows it, whoever wrote it.
+    # The same comment as GET comments shows, whoever wrote it.
     assert data["comment"] == (comments[-1] if comments else None)
     assert (data["comment"] and data["comment"]["description"]) == text
     assert "ada" not in json.dumps(body)
@@ -224,7 +224,7 @@ def test_a_lead_who_reopens_is_an_agent(listening: Company, lead: Agent) -> None
 
     (body,) = published_bodies()
     assert (body["data"]["by"], body["data"]["previous_status_id"]) == ("agent", 3)
-    # Why a lead reopens is between agents.
+    # A lead's reason for reopening stays among agents.
     assert body["data"]["comment"] is None
 
 
@@ -239,7 +239,7 @@ def test_a_move_of_many_tells_of_each(listening: Company, agent: Agent) -> None:
     assert {body["data"]["change"] for body in published_bodies()} == {"moved"}
 
 
-# Every kind of history, by hand: whether its entry alone is news.
+# Every kind of history, written by hand: whether its entry alone is news.
 IS_NEWS = {
     Kind.OPENED: True,
     Kind.MOVED: True,
@@ -375,7 +375,7 @@ def test_another_company_hears_nothing(api: APIClient, listening: Company, birch
 
     listeners = Delivery.objects.values_list("webhook__company", "webhook__type_id").distinct()
     assert list(listeners) == [(listening.pk, TICKET_UPDATED.id)]
-    # The shipment is another's: its number is not told.
+    # The shipment belongs to another company, so its number is not published.
     assert [body["data"]["tracking_number"] for body in published_bodies()] == [None, None]
     assert [body["data"]["shipment_id"] for body in published_bodies()] == [4101, 4101]
 

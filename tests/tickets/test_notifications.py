@@ -1,4 +1,4 @@
-"""What agents are told of tickets: once for each kind, and never of their own acts."""
+"""Notifications of agents about tickets: once for each kind, never about their own acts."""
 
 from datetime import timedelta
 
@@ -21,7 +21,7 @@ ACME = Actor(By.COMPANY, "acme")
 
 
 def unread_of(agent: Agent) -> list[tuple[int, str, str]]:
-    """What somebody has not read: the ticket, of what kind, who caused it."""
+    """Return an agent's unread notifications: ticket, kind and actor."""
     mine = Notification.objects.unread().filter(recipient=agent.user)
     return list(mine.order_by("ticket", "kind").values_list("ticket", "kind", "actor"))
 

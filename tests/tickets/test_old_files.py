@@ -1,4 +1,4 @@
-"""After a while the content of files goes, and the ticket still says what there was."""
+"""After a while the contents of files are deleted, and the ticket still lists the files."""
 
 from datetime import datetime, timedelta
 from io import StringIO
@@ -34,7 +34,7 @@ def ago(days: int) -> datetime:
 
 
 def file(ticket: Ticket, uploaded: int) -> TicketFile:
-    """With its content and a small picture; uploaded so many days ago."""
+    """Create a file with content and thumbnail, uploaded so many days ago."""
     name = default_storage.save(f"files/{ticket.pk}-{uploaded}", ContentFile(b"content"))
     small = default_storage.save(f"{name}-small", ContentFile(b"small"))
     return build.file(

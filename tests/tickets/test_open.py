@@ -15,7 +15,7 @@ def post(api: APIClient, **body: Any) -> tuple[int, dict]:
 
 
 def refused(api: APIClient, **body: Any) -> list[str]:
-    """The fields that a refusal names, after a look that nothing came of the request."""
+    """Return the fields that a refusal names, after checking that nothing was stored."""
     status, answer = post(api, **body)
     assert (status, answer["statusCode"], answer["error"]) == (400, 400, "Bad Request")
     assert not Ticket.objects.exists()

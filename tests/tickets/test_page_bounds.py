@@ -23,7 +23,7 @@ def talk(ticket: Ticket, number: int, text: str = "{}", **changes: Any) -> None:
     comments = [Comment(ticket=ticket, text=each, **values) for each in lines]
     Comment.objects.bulk_create(comments)
     if long:
-        # Sent once: quoting many long texts takes seconds.
+        # Send the request once: quoting many long texts takes seconds.
         Comment.objects.filter(pk__in=[each.pk for each in comments]).update(text=text)
 
 
@@ -36,7 +36,7 @@ def ask(api: APIClient, address: str, **query: Any) -> dict[str, Any]:
 
 
 def walk(api: APIClient, address: str, **query: Any) -> list[list[dict[str, Any]]]:
-    """The pages of a list from its first to its last."""
+    """Return the pages of a list from first to last."""
     pages, cursor = [], None
     while cursor is not None or not pages:
         answer = ask(api, address, **query, **({"cursor": cursor} if cursor else {}))
@@ -150,7 +150,7 @@ def test_a_page_of_long_texts_ends_early_and_goes_on(
 def test_what_is_not_sent_is_not_read(
     api: APIClient, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else the process and the database carry all of it for each request."""
+    """Trap: process and database carry all texts for each request."""
     read: list[int] = []
     real = page_bounds.statements.fetch_rows
 

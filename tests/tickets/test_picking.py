@@ -1,4 +1,4 @@
-"""Days of assignments without a database: who gets how much, and why, told to people."""
+"""Days of assignments without a database: fairness, and explanations for people."""
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
@@ -23,7 +23,7 @@ Picker = Callable[[list[AgentLoad]], AgentLoad | None]
 def day(
     picker: Picker, capacities: dict[int, int], *, tickets: int, open_at_once: int
 ) -> Counter[int]:
-    """How many each agent got of tickets that are decided in the order in which they came."""
+    """Count each agent's tickets on a day; tickets are decided in their order of arrival."""
     loads, last = Counter(), dict.fromkeys(capacities)
     received: Counter[int] = Counter()
     being_worked: deque[int] = deque()
@@ -42,18 +42,18 @@ def day(
 
 
 def jain(shares: Iterable[float]) -> float:
-    """1 where all have the same; 1/n where one of n has all."""
+    """Return Jain's index: 1 if all have the same, 1/n if one of n has all."""
     shares = list(shares)
     return sum(shares) ** 2 / (len(shares) * sum(share**2 for share in shares))
 
 
 def tie_by_id(candidates: list[AgentLoad]) -> AgentLoad:
-    """A picker that is as good as ours in every rush, and unfair on a quiet day."""
+    """Pick as well as ours in every rush, and unfairly on a quiet day."""
     return min(candidates, key=lambda one: (one.load / one.capacity, one.agent_id))
 
 
 def least_open(candidates: list[AgentLoad]) -> AgentLoad:
-    """A picker that does not know capacities."""
+    """Pick without regard to capacities."""
     return min(candidates, key=lambda one: (one.load, one.last_assigned_at or MORNING))
 
 
@@ -116,7 +116,7 @@ def test_shares_alike_however_the_agents_are_numbered(open_at_once: int) -> None
         return [received[id] for id in ids]
 
     def spread(ids: list[int]) -> list[int]:
-        # Who of two alike gets the odd one may depend on the number, and nothing else may.
+        # Two equal agents may swap the odd ticket by their ids; nothing else may depend on these.
         first, second, *others = counts(ids)
         assert abs(first - second) <= 1
         return others

@@ -1,4 +1,4 @@
-"""Images of companies: what is stored looks as the image did where it came from."""
+"""Images of companies: the stored image looks as the original did."""
 
 import struct
 from io import BytesIO
@@ -31,7 +31,7 @@ def encoded(image: Image.Image, form: str = "PNG", **options: Any) -> bytes:
 
 
 def stored(api: APIClient, ticket: Ticket, content: bytes) -> Image.Image:
-    """The image that is stored of an upload."""
+    """Upload an image; return the stored one."""
     status, answer = send(api, ticket.pk, content)
     assert status == 200, answer
     file = TicketFile.objects.get(pk=answer["data"]["id"])
@@ -105,7 +105,7 @@ def test_every_kind_of_png_looks_the_same(
 
 @pytest.mark.parametrize("form", ["JPEG", "PNG", "WEBP"])
 def test_colours_of_a_profile_are_converted(api: APIClient, ticket: Ticket, form: str) -> None:
-    """A colour of Display P3 that sRGB has too, with other numbers."""
+    """Use a colour of Display P3 that sRGB has under other numbers."""
     image = Image.new("RGB", (16, 16), (180, 90, 60))
 
     stored_image = stored(api, ticket, encoded(image, form, icc_profile=DISPLAY_P3))
@@ -122,7 +122,7 @@ def test_a_photo_in_adobe_rgb_is_converted(api: APIClient, ticket: Ticket) -> No
 
 
 def test_a_photo_for_printing_keeps_its_colours(api: APIClient, ticket: Ticket) -> None:
-    """Four colours without a profile, as scanners and agencies send them."""
+    """Use four colours without a profile, as scanners and agencies send them."""
     image = Image.new("CMYK", (16, 16), (0, 200, 200, 0))
 
     stored_image = stored(api, ticket, encoded(image, "JPEG"))

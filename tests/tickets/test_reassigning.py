@@ -1,4 +1,4 @@
-"""Tickets given by hand: who may, what history says, and what becomes of the rest."""
+"""Tickets assigned by hand: permissions, history, and the effects on other tickets."""
 
 from functools import partial
 
@@ -20,7 +20,7 @@ from tickets.statuses import Status
 
 @pytest.fixture
 def eve(db: None) -> User:
-    """A lead, who takes no tickets herself."""
+    """Create a lead, who takes no tickets herself."""
     return build.agent("eve", group="lead", available=False).user
 
 
@@ -165,7 +165,8 @@ def test_empties_the_hands_of_who_left(
         "bob",
         "cat",
     ]
-    # Nobody carries what waits for the company: whoever is free when it answers does.
+    # Tickets that wait for the company go to nobody: an agent who is free takes them when it
+    # answers.
     assert agents_of(waiting, decided) == [None, "ada"]
     assert cat.tickets.exists()
 

@@ -1,4 +1,4 @@
-"""Targets change, shipments become known: all open tickets are wound again, whatever happens."""
+"""Due dates of all open tickets follow changed targets and shipments that become known."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Wrong kinds of files: each is named, with what to send instead."""
+"""Unsupported file types: each is named, with what to send instead."""
 
 import zipfile
 from io import BytesIO
@@ -16,7 +16,7 @@ from tests.files import send
 
 
 def media(*brands: bytes) -> bytes:
-    """The first box of a photo or video of the family of MP4."""
+    """Return the first box of a photo or video of the MP4 family."""
     body = b"ftyp" + brands[0] + bytes(4) + b"".join(brands)
     return (len(body) + 4).to_bytes(4, "big") + body + b"\0\0\0\x08mdat" + b"%PDF-" + bytes(50)
 

@@ -1,4 +1,4 @@
-"""What agents ask for, and what happens when it has come (decision N9)."""
+"""Documents that agents request, and the effects of their arrival (decision N9)."""
 
 import json
 from io import StringIO
@@ -40,7 +40,7 @@ def ask(ticket: Ticket, *names: str, to: Status = Status.INCOMPLETE) -> None:
 
 
 def status_and_documents(api: APIClient, ticket: Ticket) -> tuple[int, list[tuple[str, bool]]]:
-    """The status, and the documents as the company is shown them."""
+    """Return the status, and the requested documents that the company sees."""
     row = api.get(f"/company/tickets/{ticket.pk}").json()["data"][0]
     documents = [(one["name"], one["fulfilled"]) for one in row["requested_documents"]]
     return row["ticket_status_id"], documents

@@ -1,4 +1,4 @@
-"""Agent, lead, auditor, operator: what each may, and how they come to be."""
+"""Agent, lead, auditor, operator: their permissions, and how such users are created."""
 
 from io import StringIO
 

@@ -28,7 +28,7 @@ Act = Callable[[Ticket, User], object]
 
 @pytest.fixture
 def eve(db: None) -> User:
-    """A lead, who may do everything on a ticket."""
+    """Create a lead, who may do everything on a ticket."""
     return build.agent("eve", group="lead", available=False).user
 
 
@@ -73,7 +73,7 @@ WRITES: dict[str, Callable[[Ticket, User, Seen], object]] = {
 }
 COMPANY_ACTS: dict[str, Act] = {
     "wrote": lambda one, _: updating.comment(one.company, one.pk, CALLER, "Wait!"),
-    # It was sent before the page was shown, and attached after.
+    # The file was uploaded before the page was shown, and attached after.
     "sent a file": lambda one, _: files.attach_files(
         one.company, one.pk, CALLER, [one.company.files.earliest("pk").pk], requested=None
     ),
@@ -101,7 +101,7 @@ EVERY_ACT = COMPANY_ACTS | AGENT_ACTS | SYSTEM_ACTS
 
 
 def world(company: Company, act: str) -> Ticket:
-    """A ticket to which this can be done, and a file that waits to be attached."""
+    """Create a ticket that allows this act, and a file that waits to be attached."""
     build.file(company)
     status = Status.DECLINED if act == "appealed" else Status.IN_REVIEW
     ticket = build.ticket(company, type_id=4, status=status)
@@ -130,7 +130,7 @@ def test_nothing_is_written_over_what_is_unread(
 
     assert rows() == before
     assert unread_since(page_token, eve) != []
-    # To have read it is enough.
+    # Having read it is enough.
     assert unread_since(seen_of(ticket), eve) == []
     answer(ticket, eve, seen_of(ticket), public=False, to=None)
 

@@ -1,4 +1,4 @@
-"""Who is at work: hours on the wall where they live, and days on which they are not there."""
+"""Availability of agents: shifts in their own time zone, and absences."""
 
 from datetime import UTC, datetime, time, timedelta
 
@@ -111,7 +111,7 @@ def test_a_shift_that_begins_takes_what_has_waited(company: Company, agent: Agen
     ticket.refresh_from_db()
     assert ticket.agent is None
 
-    # The hour has come, or does so at this very midnight.
+    # The hour has come, or comes at this very midnight.
     for day, other in enumerate(other_days):
         Shift.objects.filter(pk=other.pk).update(weekday=(now.weekday() + day) % 7)
     jobs.assign_waiting()

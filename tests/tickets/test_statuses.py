@@ -29,8 +29,8 @@ from tickets.statuses import (
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Rows: from. Columns: to, in the order of the ids. Written by hand from the interface and
-# decisions T2 and T3: c company, a agent (and lead), l lead only, s agent, lead and automations.
+# Rows: from. Columns: to, in the order of the ids. Written by hand from the interface and decisions
+# T2 and T3: c company, a agent (and lead), l lead only, s agent, lead and automations.
 TABLE = """
         1   2   3   4   5   6   10
     1   .   a   a   a   .   a   c
@@ -67,7 +67,7 @@ def test_the_table_has_a_row_and_a_column_for_each_status() -> None:
 
 
 def test_knows_those_written_here_and_no_others() -> None:
-    """Like all tables of this file it is written by hand: a new status has its place in each."""
+    """Compare with a table written by hand: a new status needs an entry in each of them."""
     assert {status.value: status.slug for status in Status} == {
         1: "pending",
         2: "accepted",

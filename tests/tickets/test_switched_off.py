@@ -1,4 +1,4 @@
-"""What is left behind by an agent who was switched off, and by a type that is retired (N27)."""
+"""Tickets of an agent who was switched off, and of a retired type (N27)."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Agents take tickets by themselves: the most urgent that nobody has, or one of their choice."""
+"""Agents take tickets themselves: the most urgent that nobody has, or one of their choice."""
 
 from datetime import timedelta
 

@@ -60,7 +60,7 @@ def test_serves_one_type(api: APIClient) -> None:
     TicketType.objects.filter(pk=2).update(active=False)
 
     assert [one["id"] for one in api.get("/tickets/types?id=5").json()["data"]] == [5]
-    # One that is retired is not offered (decision N27), and one that is unknown is not there.
+    # A retired type is not offered (decision N27), and an unknown one does not exist.
     assert api.get("/tickets/types?id=2").json() == {"data": []}
     assert api.get("/tickets/types?id=99").json() == {"data": []}
     assert api.get("/tickets/types?id=x").json()["errors"][0]["code"] == "wrong_type"
@@ -108,7 +108,7 @@ def test_lists_what_tickets_can_be_filtered_by(api: APIClient) -> None:
 
 @pytest.fixture
 def edit(client: Client, db: None) -> Callable[..., HttpResponse]:
-    """Change the type "damaged" at the desk, as somebody of a group."""
+    """Return a function that edits the type "damaged" at the desk as somebody of a group."""
 
     def change(group: str, **fields: str) -> HttpResponse:
         user = get_user_model().objects.create_user(group, is_staff=True)

@@ -12,7 +12,7 @@ OPEN = [1, 4, 5, 6, 10]
 
 
 def update_ticket(api: APIClient, ticket: Ticket, to: int, **body: Any) -> str:
-    """The answer's header, after a look that it is the answer every update gets."""
+    """Return the answer's header, after checking the body that every update gets."""
     answer = api.put(f"/company/tickets/{ticket.pk}", {"ticket_status_id": to, **body})
     assert (answer.status_code, answer.json()) == (200, {"data": True})
     ticket.refresh_from_db()

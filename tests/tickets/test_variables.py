@@ -11,7 +11,7 @@ NOTHING: dict[str, dict] = {"added": {}, "removed": {}, "changed": {}}
         (None, '{"a": 1}', {"added": {"a": 1}, "removed": {}, "changed": {}}),
         ('{"a": 1}', "{}", {"added": {}, "removed": {"a": 1}, "changed": {}}),
         ('{"a": 1}', '{"a": 2}', {"added": {}, "removed": {}, "changed": {"a": [1, 2]}}),
-        # Python holds these three for equal, JSON does not.
+        # Python treats these three as equal, JSON does not.
         ('{"a": 1}', '{"a": true}', {"added": {}, "removed": {}, "changed": {"a": [1, True]}}),
         ('{"a": 1}', '{"a": 1.0}', {"added": {}, "removed": {}, "changed": {"a": [1, 1.0]}}),
         ('{"a": {"x": 1, "y": 2}}', '{"a":{"y":2,"x":1}}', NOTHING),

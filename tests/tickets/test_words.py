@@ -1,4 +1,4 @@
-"""A company finds its tickets by words, through an index that holds each company apart."""
+"""A company finds its tickets by words, through an index that keeps companies apart."""
 
 import pytest
 from django.db import connection
@@ -57,7 +57,7 @@ def test_says_when_there_are_more_than_it_shows(
 
 
 def test_reads_only_the_words_of_the_company(company: Company, birch: Company) -> None:
-    """However often others use the word."""
+    """Read few rows however often other companies use the word."""
     for number in range(300):
         build.ticket(birch, comments=f"lamp {number}")
     ours = build.ticket(company, comments="lamp")
