@@ -57,7 +57,7 @@ def window(chromium: Chromium, live_server: LiveServer, desk: Client) -> Iterato
 
 
 @pytest.mark.slow
-def test_eight_jobs_take_as_few_acts_as_the_manual_says(
+def test_jobs_take_as_many_acts_as_the_manual_says(
     window: Tab, calls: Call, company: Company, ada: Agent
 ) -> None:
     tab, count = window, Counting(window)

@@ -80,7 +80,7 @@ HELD_BACK = {"agent": "ada", "ticket": 7, "event": "held", "text": TEXT}
         (act("nothing"), [TEXT]),
     ],
 )
-def test_what_was_confirmed_and_got_once_is_right(events: list[Any], got: list[str]) -> None:
+def test_confirmed_texts_that_arrive_once_are_right(events: list[Any], got: list[str]) -> None:
     assert judged(events, got) == []
 
 
@@ -99,7 +99,9 @@ def test_what_was_confirmed_and_got_once_is_right(events: list[Any], got: list[s
         ([*act("waits", to="3", code="other")], [TEXT]),
     ],
 )
-def test_lost_twice_unmeant_and_undone_are_noticed(events: list[Any], got: list[str]) -> None:
+def test_judge_notices_lost_doubled_unmeant_and_undone_texts(
+    events: list[Any], got: list[str]
+) -> None:
     assert judged(events, got) != []
 
 
@@ -111,7 +113,7 @@ def test_lost_twice_unmeant_and_undone_are_noticed(events: list[Any], got: list[
         ("decline by macro", "wrong suffix", [], []),
     ],
 )
-def test_a_hand_knows_from_the_screen_what_arrives(
+def test_hand_predicts_from_the_screen_what_arrives(
     chromium: Chromium,
     live_server: LiveServer,
     ada: Agent,
@@ -139,7 +141,7 @@ def test_a_hand_knows_from_the_screen_what_arrives(
     assert not Comment.objects.exists()
 
 
-def test_what_is_read_and_not_heard_is_noticed() -> None:
+def test_judge_notices_texts_without_an_event() -> None:
     assert judged(act("waits"), [TEXT], published=[]) != []
     assert judged(act("waits"), [TEXT], published=[TEXT, TEXT]) != []
 
@@ -155,6 +157,6 @@ def test_what_is_read_and_not_heard_is_noticed() -> None:
         (act("waits"), False),
     ],
 )
-def test_a_decision_is_one_that_was_confirmed(events: list[Any], right: bool) -> None:
+def test_judge_accepts_only_confirmed_decisions(events: list[Any], right: bool) -> None:
     row = {"id": 7, "ticket_status_id": 2, "reason_code": "carrier_liable"}
     assert (hurry.wrong_decision(row, hurry.fates_of(events)) == []) is right

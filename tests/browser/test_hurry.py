@@ -265,9 +265,7 @@ def test_back_after_a_reply_leads_to_the_list_and_brings_no_text(page: Tab, tick
     assert comment_texts(ticket) == ["We look into it."]
 
 
-def test_a_draft_comes_back_with_its_decision_and_is_gone_on_from(
-    page: Tab, ticket: Ticket
-) -> None:
+def test_draft_comes_back_with_its_decision_and_can_be_continued(page: Tab, ticket: Ticket) -> None:
     page.press("m")
     page.type("prueb")
     page.press("Control+Enter")
@@ -316,7 +314,7 @@ def test_back_after_a_move_leads_to_the_list(page: Tab, ticket: Ticket) -> None:
     assert comment_texts(ticket) == ["Too late."]
 
 
-def test_what_one_tab_has_sent_goes_from_the_other(page: Tab, second: Tab, ticket: Ticket) -> None:
+def test_sent_text_disappears_from_the_other_tab(page: Tab, second: Tab, ticket: Ticket) -> None:
     page.press("r")
     page.type("Once only.")
     page.sees("#draft-hint", "Draft kept.")
@@ -376,9 +374,7 @@ HOLD_ANSWERS = """() => {
 
 
 @pytest.mark.slow
-def test_an_answer_to_what_was_asked_before_finds_no_lost_connection(
-    page: Tab, ticket: Ticket
-) -> None:
+def test_late_answer_does_not_hide_a_lost_connection(page: Tab, ticket: Ticket) -> None:
     page.visit(f"{LIST}?queue=mine")
     page.do(lambda one: one.evaluate(HOLD_ANSWERS))
     page.do(lambda one: one.wait_for_function("window.held.length"))

@@ -41,7 +41,7 @@ def click(tab: Tab, selector: str) -> None:
     tab.do(lambda page: page.locator(selector).first.click())
 
 
-def test_without_scripts_tickets_are_found_answered_moved_and_given(
+def test_tickets_are_found_answered_moved_and_reassigned_without_scripts(
     chromium: Chromium, live_server: LiveServer, world: World, ada: Client
 ) -> None:
     with chromium.tab(live_server.url, java_script_enabled=False) as tab:

@@ -85,7 +85,7 @@ def test_the_second_ctrl_enter_sends_at_once(page: Tab, ticket: Ticket) -> None:
 
 
 @pytest.mark.slow
-def test_an_empty_box_is_no_typing_and_a_full_one_is(page: Tab, ticket: Ticket) -> None:
+def test_undo_keys_act_on_an_empty_box_only(page: Tab, ticket: Ticket) -> None:
     decline(page)
     page.press("r")
     page.type("z")
@@ -100,7 +100,7 @@ def test_an_empty_box_is_no_typing_and_a_full_one_is(page: Tab, ticket: Ticket) 
 
 
 @pytest.mark.slow
-def test_what_was_begun_since_stands_below_what_comes_back(page: Tab, ticket: Ticket) -> None:
+def test_newer_text_stands_below_the_restored_one(page: Tab, ticket: Ticket) -> None:
     decline(page)
     page.press("r")
     page.type("Second thoughts.")
@@ -151,7 +151,7 @@ def test_open_next_goes_on_and_the_keys_mean_the_newest(page: Tab, ticket: Ticke
     assert PendingAnswer.objects.waiting().count() == 1
 
 
-def test_it_leaves_by_the_page_s_own_clock(page: Tab, ticket: Ticket) -> None:
+def test_bar_leaves_by_the_page_s_own_clock(page: Tab, ticket: Ticket) -> None:
     decline(page)
     PendingAnswer.objects.update(due_at=timezone.now() + timedelta(seconds=1))
     page.reload()
@@ -189,7 +189,7 @@ def test_two_tabs_show_one_bar_and_undo_once(page: Tab, second: Tab, ticket: Tic
     assert comment_texts(ticket) == []
 
 
-def test_a_company_that_writes_meanwhile_holds_it(
+def test_answer_is_held_when_the_company_writes_meanwhile(
     page: Tab, ticket: Ticket, company: Company
 ) -> None:
     decline(page)
@@ -214,7 +214,7 @@ def test_a_company_that_writes_meanwhile_holds_it(
 
 
 @pytest.mark.slow
-def test_a_session_that_ended_meanwhile_keeps_it_on_its_way(
+def test_answer_still_leaves_when_the_session_has_ended(
     page: Tab, ticket: Ticket, desk: Client
 ) -> None:
     decline(page)
@@ -227,7 +227,9 @@ def test_a_session_that_ended_meanwhile_keeps_it_on_its_way(
 
 
 @pytest.mark.slow
-def test_another_agent_sees_it_on_the_ticket(page: Tab, chromium: Chromium, ticket: Ticket) -> None:
+def test_another_agent_sees_the_waiting_answer_on_the_ticket(
+    page: Tab, chromium: Chromium, ticket: Ticket
+) -> None:
     decline(page)
     client = Client()
     client.force_login(build.agent("ben", available=False).user)

@@ -77,9 +77,7 @@ def client_of_all(admin_client: Client, company: Company) -> Client:
         for name, query in QUERIES.items()
     ],
 )
-def test_nothing_behind_the_question_mark_is_an_error_of_ours(
-    client_of_all: Client, query: str
-) -> None:
+def test_no_query_string_causes_a_server_error(client_of_all: Client, query: str) -> None:
     broken = []
     for address in addresses():
         answer = client_of_all.get(f"{address}?{query}")
@@ -122,17 +120,13 @@ def test_the_export_names_the_parameter_that_it_does_not_know(
         ("audit.csv?company_id=x&act=own", "Company ID: Enter a whole number."),
     ],
 )
-def test_a_file_names_what_it_cannot_be_narrowed_by(
-    client_of_all: Client, address: str, message: str
-) -> None:
+def test_export_names_its_invalid_filter(client_of_all: Client, address: str, message: str) -> None:
     answer = client_of_all.get(f"/admin/{address}")
 
     assert (answer.status_code, answer.content.decode()) == (400, message)
 
 
-def test_a_ticket_opened_from_a_list_that_cannot_be_goes_on(
-    client_of_all: Client, company: Company
-) -> None:
+def test_ticket_opens_although_its_list_is_invalid(client_of_all: Client, company: Company) -> None:
     ticket = Ticket.objects.first()
     assert ticket is not None
 

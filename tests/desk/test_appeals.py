@@ -64,7 +64,7 @@ def test_leads_have_a_queue_of_them_with_the_oldest_first(lead: Client, company:
     assert items(lead)["Appeals"]["badge"] == "2"
 
 
-def test_agents_have_no_such_queue_and_no_box(desk: Client, ticket: Ticket) -> None:
+def test_agents_have_neither_queue_nor_box_for_appeals(desk: Client, ticket: Ticket) -> None:
     assert "Appeals" not in items(desk)
     text = page(desk, ticket)
     assert "A lead decides it." in text
@@ -109,7 +109,7 @@ def test_refusing_tells_the_company_why(lead: Client, ticket: Ticket) -> None:
         ("both", "Why.", 400, "Accept and reopen"),
     ],
 )
-def test_what_cannot_be_decided_so_is_shown_again(
+def test_invalid_decision_shows_the_form_again(
     lead: Client, ticket: Ticket, decision: str, reason: str, status: int, says: str
 ) -> None:
     answer = decide(lead, ticket, decision, reason)
@@ -135,7 +135,7 @@ def test_a_page_that_is_out_of_date_decides_nothing_and_keeps_the_text(
     assert Appeal.objects.get().state == "pending"
 
 
-def test_what_is_sent_twice_is_decided_once(lead: Client, ticket: Ticket) -> None:
+def test_form_sent_twice_decides_once(lead: Client, ticket: Ticket) -> None:
     decide(lead, ticket, "refuse")
     ticket.refresh_from_db()
 
@@ -177,7 +177,7 @@ def test_a_lead_does_not_decide_the_appeal_against_herself(
     assert not own.appeals.get().is_pending
 
 
-def test_nor_does_she_reopen_it_by_a_move(own: Ticket) -> None:
+def test_lead_does_not_reopen_her_own_decision_by_a_move(own: Ticket) -> None:
     build.agent("kim", group="lead")
     eve = Agent.objects.get(user__username="eve").user
     with pytest.raises(appeals.OwnDecision, match="Another lead"):
@@ -187,7 +187,9 @@ def test_nor_does_she_reopen_it_by_a_move(own: Ticket) -> None:
 
 
 @pytest.mark.parametrize("away", ["nobody", "inactive", "agent"])
-def test_the_only_lead_confirms_and_history_says_so(lead: Client, own: Ticket, away: str) -> None:
+def test_the_only_lead_confirms_and_history_records_it(
+    lead: Client, own: Ticket, away: str
+) -> None:
     if away != "nobody":
         user = build.agent("kim", group="agent" if away == "agent" else "lead").user
         user.is_active = away == "agent"
@@ -204,7 +206,7 @@ def test_the_only_lead_confirms_and_history_says_so(lead: Client, own: Ticket, a
     assert sentence in page(lead, own)
 
 
-def test_who_declined_before_may_judge_the_next_decision(
+def test_lead_of_an_earlier_decision_may_decide_the_appeal(
     lead: Client, own: Ticket, agent: Agent, company: Company
 ) -> None:
     """Count only the appealed decision."""

@@ -63,7 +63,7 @@ def folders() -> list[str]:
     return [f"files/{one}" for one in default_storage.listdir("files")[0]]
 
 
-def test_what_comes_with_a_reply_is_the_company_s_too(
+def test_file_of_a_reply_is_visible_to_the_company(
     desk: Client, api: APIClient, ticket: Ticket
 ) -> None:
     assert write(desk, ticket, PHOTO, text="See the photo.").status_code == 302
@@ -83,9 +83,7 @@ def test_what_comes_with_a_reply_is_the_company_s_too(
     assert "sent to the company" in page(desk, ticket)
 
 
-def test_what_comes_with_a_note_stays_with_agents(
-    desk: Client, api: APIClient, ticket: Ticket
-) -> None:
+def test_file_of_a_note_is_internal(desk: Client, api: APIClient, ticket: Ticket) -> None:
     write(desk, ticket, files.pdf(), button="note")
 
     row = ticket_data(api, ticket.pk)
@@ -120,7 +118,7 @@ def test_files_come_with_a_decision_and_on_a_decided_ticket(
         ([PHOTO] * 6, {}, "Attach at most 5 files at a time."),
     ],
 )
-def test_what_is_refused_keeps_the_text_and_leaves_no_trace(
+def test_refused_file_keeps_the_text_and_stores_nothing(
     desk: Client, ticket: Ticket, contents: list[bytes], more: dict[str, str], says: str
 ) -> None:
     before = stored_now()
@@ -190,7 +188,7 @@ def states(desk: Client, ticket: Ticket) -> dict[str, str]:
 
 
 @pytest.mark.usefixtures("required")
-def test_says_which_required_documents_are_there(
+def test_shows_which_required_documents_have_arrived(
     desk: Client, ticket: Ticket, agent: Agent
 ) -> None:
     names = ["Invoice", "Photo of the box", "Swift's form"]
@@ -210,7 +208,7 @@ def test_says_which_required_documents_are_there(
 
 @pytest.mark.usefixtures("required")
 @pytest.mark.parametrize("status", [Status.IN_REVIEW, Status.INCOMPLETE])
-def test_asks_for_all_that_is_missing_in_one_act(
+def test_requests_all_missing_documents_in_one_act(
     desk: Client, ticket: Ticket, status: Status
 ) -> None:
     Ticket.objects.update(status=status)
@@ -230,7 +228,7 @@ def test_asks_for_all_that_is_missing_in_one_act(
     assert "desk-ask-missing" not in page(desk, ticket)
 
 
-def test_a_decided_ticket_asks_for_nothing(desk: Client, ticket: Ticket) -> None:
+def test_no_documents_are_requested_for_a_decided_ticket(desk: Client, ticket: Ticket) -> None:
     RequiredDocument.objects.create(name="Invoice")
     Ticket.objects.update(status=Status.ACCEPTED)
 
@@ -238,7 +236,7 @@ def test_a_decided_ticket_asks_for_nothing(desk: Client, ticket: Ticket) -> None
     assert "desk-ask-missing" not in page(desk, ticket)
 
 
-def test_leads_say_what_is_required_once(desk: Client) -> None:
+def test_leads_add_a_required_document_once(desk: Client) -> None:
     add = "/admin/tickets/requireddocument/add/"
     assert desk.get(add).status_code == 403
     lead = Client()

@@ -83,7 +83,7 @@ def test_acts_of_commands_and_of_the_desk_are_one_list(history: None, company: C
         (["--until", "1h"], []),
     ],
 )
-def test_it_is_narrowed(history: None, options: list[str], expected: list[str]) -> None:
+def test_filters_narrow_the_list(history: None, options: list[str], expected: list[str]) -> None:
     assert [one["act"] for one in rows(*options)] == expected
 
 
@@ -111,7 +111,7 @@ def test_pages_have_every_act_once_also_those_of_one_moment(olga: User, company:
     assert listed_acts == acts(Asked(), limit=100)
 
 
-def test_it_is_long_and_read_in_steps(
+def test_long_list_is_read_in_batches(
     history: None, monkeypatch: pytest.MonkeyPatch, company: Company
 ) -> None:
     monkeypatch.setattr(command, "AT_ONCE", 1)
@@ -120,7 +120,7 @@ def test_it_is_long_and_read_in_steps(
     assert len(rows("--limit", "3")) == 3
 
 
-def test_who_follows_hears_of_each_act_once(
+def test_follow_prints_each_act_once(
     history: None, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waits = iter(["resume", "hold_host", None])
@@ -160,7 +160,7 @@ def test_an_index_fits_each_question(history: None, filters: Asked, indexes: set
     assert "Seq Scan on django_admin_log" not in plans
 
 
-def test_operators_and_auditors_look_and_others_do_not(
+def test_only_operators_and_auditors_see_the_page(
     history: None, desk: Client, operator: Client
 ) -> None:
     auditor = Client()
@@ -191,7 +191,7 @@ def test_the_page_is_narrowed_and_read_in_pages(history: None, operator: Client)
     assert operator.get("/admin/audit/?before=nonsense").status_code == 200
 
 
-def test_the_file_has_what_the_filters_choose(history: None, operator: Client) -> None:
+def test_export_has_the_filtered_acts(history: None, operator: Client) -> None:
     add_audit_entry("drain", about='=HYPERLINK("x")')
 
     content = b"".join(operator.get("/admin/audit.csv?act=drain"))
@@ -203,14 +203,14 @@ def test_the_file_has_what_the_filters_choose(history: None, operator: Client) -
     assert "reason=night" in lines[2]
 
 
-def test_an_act_that_was_killed_says_so(operator: Client) -> None:
+def test_killed_command_has_no_outcome(operator: Client) -> None:
     audit.begin_entry("drain", actor="olga@desk1", via=AuditEntry.Via.COMMAND)
 
     assert "→ no outcome" in run()
     assert "not ended, or killed" in operator.get("/admin/audit/").text
 
 
-def test_old_acts_stay_in_their_time(history: None) -> None:
+def test_until_lists_older_acts(history: None) -> None:
     LogEntry.objects.update(action_time=timezone.now() - timedelta(days=3))
 
     assert [one["act"] for one in rows("--until", "2d")] == ["change", "change"]

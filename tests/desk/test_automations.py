@@ -51,7 +51,7 @@ def silent(company: Company) -> Ticket:
     return ticket
 
 
-def test_switching_on_says_how_many_it_touches_and_asks_once_more(
+def test_switching_on_asks_for_confirmation_with_a_count(
     lead: Client, silent: Ticket, company: Company
 ) -> None:
     build.ticket(company, status=Status.INCOMPLETE)
@@ -102,7 +102,7 @@ WRONG: list[tuple[str, dict[str, str], str, str]] = [
 
 
 @pytest.mark.parametrize(("kind", "body", "field", "value"), WRONG)
-def test_what_cannot_be_is_refused_by_the_name_of_its_field(
+def test_invalid_setting_is_refused_at_its_field(
     lead: Client, kind: str, body: dict[str, str], field: str, value: str
 ) -> None:
     answer = lead.post(page(kind), {**body, field: value, "act": "on"})

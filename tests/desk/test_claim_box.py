@@ -54,7 +54,7 @@ def test_amounts_are_saved_and_shown(desk: Client, ticket: Ticket) -> None:
     assert "ada changed the amounts: claimed none → 120.50, offered none → 80.00" in html
 
 
-def test_what_cannot_be_saved_is_kept_in_its_boxes(desk: Client, ticket: Ticket) -> None:
+def test_invalid_amounts_stay_in_their_boxes(desk: Client, ticket: Ticket) -> None:
     HistoryEntry.objects.create(
         ticket=ticket, by="company", now=ticket.status, kind="moved", created_at=timezone.now()
     )
@@ -202,7 +202,7 @@ def test_leads_give_a_macro_a_code_of_its_decision(lead: Client) -> None:
     assert "Reason code" in LogEntry.objects.get(action_flag=CHANGE).get_change_message()
 
 
-def test_codes_and_limits_are_the_leads_to_set(desk: Client, lead: Client) -> None:
+def test_only_leads_set_codes_and_limits(desk: Client, lead: Client) -> None:
     code = {"code": "weather", "names_en": "Weather", "names_es": "Clima", "position": 5}
     for page_of in ("reasoncode", "approvallimit"):
         assert desk.get(f"/admin/tickets/{page_of}/").status_code == 403
@@ -236,7 +236,7 @@ def test_a_code_has_a_name_in_english_and_in_languages_of_the_desk(lead: Client)
         weather.full_clean()
 
 
-def test_other_is_always_there(lead: Client) -> None:
+def test_code_other_cannot_be_switched_off_or_deleted(lead: Client) -> None:
     other = ReasonCode.objects.get(code="other")
     change = f"/admin/tickets/reasoncode/{other.pk}/"
     form = {"names_en": "Other", "names_es": "Otro", "for_accepted": "on", "position": 5}
@@ -257,7 +257,7 @@ def test_other_is_always_there(lead: Client) -> None:
         ('{"size": "TOP"}', "", ""),
     ],
 )
-def test_the_currency_is_known_from_the_ticket(
+def test_currency_is_guessed_from_the_ticket(
     desk: Client, company: Company, data: str, charged: str, currency: str
 ) -> None:
     parcel = build.shipment(company, 4101)

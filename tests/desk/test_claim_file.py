@@ -95,7 +95,7 @@ def text_of(pdf: bytes) -> tuple[str, int]:
     return " ".join("\n".join(pages).split()), len(pages)
 
 
-def test_lists_what_was_sent_of_the_parcel_and_not_of_its_tickets(ticket: Ticket) -> None:
+def test_lists_deliveries_of_the_parcel_and_not_of_its_tickets(ticket: Ticket) -> None:
     company, number = ticket.company, Event.objects.get().tracking_number
     build.webhook(company, TICKET_UPDATED.id)
     about = {"type": TICKET_UPDATED.id, "ticket_id": ticket.pk, "tracking_number": number}
@@ -106,7 +106,7 @@ def test_lists_what_was_sent_of_the_parcel_and_not_of_its_tickets(ticket: Ticket
     assert [row[1] for row in deliveries] == ["tracking.simple"]
 
 
-def test_holds_all_that_the_company_may_know_and_nothing_else(desk: Client, ticket: Ticket) -> None:
+def test_holds_everything_public_and_nothing_internal(desk: Client, ticket: Ticket) -> None:
     answer = take(desk, ticket, copy="company")
 
     archive = unpacked(answer)
@@ -152,7 +152,7 @@ def test_holds_all_that_the_company_may_know_and_nothing_else(desk: Client, tick
     assert "url" not in claim["files"][0]
 
 
-def test_a_ticket_with_nothing_has_one_too_and_history_its_digest(
+def test_empty_ticket_has_a_claim_file_and_history_its_digest(
     desk: Client, company: Company
 ) -> None:
     bare = build.ticket(company, status=Status.PENDING)
@@ -201,7 +201,7 @@ def test_files_that_end_the_maker_are_left_out_of_the_pdf_only(
     assert sum(name.startswith("files/") for name in archive) == 2
 
 
-def test_one_is_made_at_a_time(
+def test_claim_files_are_made_one_at_a_time(
     desk: Client, ticket: Ticket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(making, "WAIT_SECONDS", 0.01)
@@ -215,7 +215,7 @@ def test_one_is_made_at_a_time(
     assert not LogEntry.objects.exists()
 
 
-def test_only_agents_take_it_in_a_language_that_there_is(desk: Client, ticket: Ticket) -> None:
+def test_only_agents_download_it_in_a_supported_language(desk: Client, ticket: Ticket) -> None:
     olga = Client()
     olga.force_login(build.agent("olga", group="auditor").user)
 
@@ -236,9 +236,7 @@ def test_evidence_is_offered_where_there_are_webhooks(
     assert ["evidence/" in html for html in pages] == [True, False]
 
 
-def test_claims_to_file_come_by_money_and_then_by_the_days_left(
-    desk: Client, company: Company
-) -> None:
+def test_claims_to_file_are_sorted_by_money_then_days_left(desk: Client, company: Company) -> None:
     now, day = timezone.now(), timedelta(days=1)
     for amount, days, status in (
         (10, 1, 1),
@@ -284,7 +282,7 @@ def test_the_fields_of_an_appended_form_are_drawn(desk: Client, company: Company
 
 
 @pytest.mark.parametrize("active", [True, False], ids=["marked", "not marked"])
-def test_a_pdf_that_acts_goes_in_as_pictures(desk: Client, company: Company, active: bool) -> None:
+def test_active_pdf_is_appended_as_pictures(desk: Client, company: Company, active: bool) -> None:
     ticket = build.ticket(company, type_id=5)
     acts = b"/AcroForm<</Fields[4 0 R]/XFA(script)>>/OpenAction<</S/URI/URI(http://a.test)>>"
     form = pdfs.form_pdf().replace(b"/AcroForm<</Fields[4 0 R]>>", acts)

@@ -83,7 +83,7 @@ def test_shows_the_newest_ten_and_each_carries_the_list_of_the_company(
     assert (walk.previous.ticket_id, walk.next.ticket_id) == (tickets[9], tickets[7])
 
 
-def test_shows_its_webhooks_and_how_they_are(
+def test_shows_its_webhooks_and_their_health(
     desk: Client, company: Company, birch: Company
 ) -> None:
     well = build.webhook(company)
@@ -105,7 +105,7 @@ def test_shows_its_webhooks_and_how_they_are(
     assert not {"gone.example.com", "birch.example.com"} & set(re.findall(r"[\w.]+\.com", text))
 
 
-def test_counts_tickets_and_deliveries_of_thirty_days_and_no_further_than_it_has_to(
+def test_counts_of_thirty_days_are_bounded(
     desk: Client, company: Company, birch: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = timezone.now()
@@ -159,7 +159,7 @@ def count_queries(desk: Client, company: Company) -> int:
     return len(queries)
 
 
-def test_asks_as_often_for_a_company_with_much_as_for_one_with_little(
+def test_query_count_is_independent_of_a_company_s_rows(
     desk: Client, company: Company, birch: Company
 ) -> None:
     fill(company, 1)
@@ -174,9 +174,7 @@ def nodes(plan: dict[str, Any]) -> list[dict[str, Any]]:
     return [plan, *(node for part in plan.get("Plans", []) for node in nodes(part))]
 
 
-def test_what_is_counted_is_found_by_its_owner_in_an_index(
-    company: Company, birch: Company
-) -> None:
+def test_counts_use_indexes_on_their_owner(company: Company, birch: Company) -> None:
     values = {
         "company": company.pk,
         "statuses": [1],
@@ -233,7 +231,7 @@ def test_thirty_days_begin_at_the_reader_s_midnight(
         assert overview["opened"] == listed.count() == 2
 
 
-def test_zone_is_set_on_the_page_if_there_is_such_a_zone_and_by_who_may(
+def test_zone_is_set_if_valid_and_permitted(
     operator: Client, desk: Client, company: Company, birch: Company
 ) -> None:
     tokens = {f"tokens-{name}_FORMS": 0 for name in ("TOTAL", "INITIAL")}

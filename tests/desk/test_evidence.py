@@ -150,7 +150,7 @@ def test_holds_nothing_of_another_company(desk: Client, birch: Company, ticket: 
     assert len(record(desk, ticket)["deliveries"]) == 1
 
 
-def test_says_so_when_there_is_more_than_it_holds(
+def test_says_that_it_was_truncated(
     desk: Client, company: Company, ticket: Ticket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lookup, "MOST_DELIVERIES", 2)
@@ -163,7 +163,9 @@ def test_says_so_when_there_is_more_than_it_holds(
     assert len(truncated_record["deliveries"]) == 2
 
 
-def test_is_given_by_post_to_who_may_see_both(desk: Client, client: Client, ticket: Ticket) -> None:
+def test_is_downloaded_by_post_with_both_permissions(
+    desk: Client, client: Client, ticket: Ticket
+) -> None:
     assert desk.get(address(ticket)).status_code == 405
     assert desk.post("/admin/tickets/ticket/999999/evidence/").status_code == 404
     operator = User.objects.create_user("olga", is_staff=True)
@@ -185,7 +187,9 @@ def test_is_given_by_post_to_who_may_see_both(desk: Client, client: Client, tick
         {"delivery_id": "itself"},
     ],
 )
-def test_finds_what_became_of_an_event(desk: Client, ticket: Ticket, query: dict) -> None:
+def test_shows_the_state_of_an_event_s_deliveries(
+    desk: Client, ticket: Ticket, query: dict
+) -> None:
     delivery = Delivery.objects.get()
     if "delivery_id" in query:
         query = {"delivery_id": str(delivery.pk)}
@@ -214,7 +218,7 @@ def test_finds_what_became_of_an_event(desk: Client, ticket: Ticket, query: dict
         ({"tracking_number": "a\x00b"}, "Null characters"),
     ],
 )
-def test_says_why_there_is_nothing(
+def test_explains_an_empty_result(
     desk: Client, birch: Company, ticket: Ticket, query: dict, says: str
 ) -> None:
     answer = desk.get(FIND, query)
@@ -230,7 +234,7 @@ def test_says_that_a_paused_webhook_keeps_it_waiting(desk: Client, ticket: Ticke
     assert "are paused" in desk.get(FIND, {"shipment_id": "4101"}).content.decode()
 
 
-def test_is_closed_to_who_may_not_see_deliveries(client: Client, ticket: Ticket) -> None:
+def test_is_refused_without_permission_for_deliveries(client: Client, ticket: Ticket) -> None:
     client.force_login(User.objects.create_user("newcomer", is_staff=True))
 
     assert client.get(FIND, {"shipment_id": "4101"}).status_code == 403
@@ -253,7 +257,7 @@ def test_a_missing_event_leads_to_the_evidence_of_its_shipment(
     assert of_shipment(4101) in desk.get(FIND, query).content.decode()
 
 
-def test_the_news_of_a_ticket_is_found_and_is_no_evidence(desk: Client, ticket: Ticket) -> None:
+def test_event_of_a_ticket_is_found_and_is_no_evidence(desk: Client, ticket: Ticket) -> None:
     webhook = build.webhook(ticket.company, 6)
     about = {"tracking_number": "TEST0004101", "type": 6, "ticket_id": ticket.pk}
     publishing.publish([build.news(ticket.company, 4101, **about)])
@@ -269,16 +273,14 @@ def test_the_news_of_a_ticket_is_found_and_is_no_evidence(desk: Client, ticket: 
     assert [one["event"] for one in record(desk, ticket)["deliveries"]] == ["tracking.simple"]
 
 
-def test_a_company_alone_leads_to_no_shipment_s_evidence(desk: Client, ticket: Ticket) -> None:
+def test_search_by_company_alone_offers_no_shipment_evidence(desk: Client, ticket: Ticket) -> None:
     html = desk.get(FIND, {"company": ticket.company.name}).content.decode()
 
     assert "/webhooks/webhook/" in html
     assert "/evidence/" not in html
 
 
-def test_the_evidence_of_a_shipment_is_that_of_a_ticket_without_the_ticket(
-    desk: Client, ticket: Ticket
-) -> None:
+def test_evidence_of_a_shipment_lacks_only_the_ticket(desk: Client, ticket: Ticket) -> None:
     of_ticket = record(desk, ticket)
 
     answer = desk.post(of_shipment(4101))

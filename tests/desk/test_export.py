@@ -86,7 +86,7 @@ def test_holds_the_tickets_of_the_list(lead: Client, company: Company, agent: Ag
     assert [row["ticket"] for row in exported(lead, q="late")] == [str(decided.pk)]
 
 
-def test_no_column_of_today_changes_its_place(lead: Client, company: Company) -> None:
+def test_existing_columns_keep_their_places(lead: Client, company: Company) -> None:
     """Keep the order of columns: spreadsheets refer to them by position."""
     build.ticket(company)
 
@@ -119,7 +119,7 @@ def test_no_column_of_today_changes_its_place(lead: Client, company: Company) ->
         ("\uff1d1", "'\uff1d1"),
     ],
 )
-def test_is_no_formula_whatever_a_company_writes(lead: Client, evil: str, cell: str) -> None:
+def test_formulas_of_companies_are_escaped(lead: Client, evil: str, cell: str) -> None:
     company = build.company(name=evil)
     build.ticket(company, comments=evil, carrier_name=evil)
 
@@ -135,7 +135,7 @@ def test_leaves_other_text_alone(lead: Client, company: Company) -> None:
         assert exported(lead)[0]["text"] == text
 
 
-def test_reads_a_thousand_at_a_time_and_no_more(
+def test_reads_a_thousand_tickets_at_a_time(
     lead: Client, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(export, "AT_ONCE", 2)
@@ -152,7 +152,7 @@ def test_reads_a_thousand_at_a_time_and_no_more(
     assert all("LIMIT 2" in query["sql"] for query in captured.captured_queries)
 
 
-def test_asks_as_often_for_many_companies_as_for_one(
+def test_query_count_is_independent_of_the_number_of_companies(
     lead: Client, django_assert_num_queries: Callable[..., Any]
 ) -> None:
     for number in range(12):

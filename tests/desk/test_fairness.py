@@ -14,11 +14,11 @@ from tickets.assignment.reassigning import reassign
 from tickets.models import Agent
 
 
-def test_the_highest_share_is_told_by_the_lowest_where_nobody_has_none() -> None:
+def test_ratio_of_shares_is_unknown_where_somebody_has_none() -> None:
     assert (most_to_least([3, 4, 6]), most_to_least([0, 4]), most_to_least([])) == (2, None, None)
 
 
-def test_tells_what_each_was_given_for_their_capacity(company: Company) -> None:
+def test_reports_assignments_relative_to_capacity(company: Company) -> None:
     small, large = build.agent("ada", capacity=20), build.agent("bob", capacity=40)
     eve = build.agent("eve", group="lead", available=False).user
     for _ in range(30):

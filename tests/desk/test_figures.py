@@ -112,9 +112,7 @@ def test_puts_what_is_open_into_ages(company: Company, agent: Agent) -> None:
     ]
 
 
-def test_counts_what_nobody_has_and_what_is_late_of_what_is_open(
-    company: Company, agent: Agent
-) -> None:
+def test_counts_unassigned_and_late_open_tickets(company: Company, agent: Agent) -> None:
     now = timezone.now()
     for changes in (
         {"agent": agent},
@@ -133,7 +131,7 @@ def test_counts_what_nobody_has_and_what_is_late_of_what_is_open(
     assert [figures.groups["user_id"][None][slug] for slug in slugs] == [2, 1, 1]
 
 
-def test_what_is_kept_of_one_scope_is_shown_for_no_other() -> None:
+def test_cached_figures_are_not_shared_between_selections() -> None:
     number: list[dict[str, Any]] = [{name: 4} for name in ("type_id", "agent_id", "company_id")]
     selections = [lately(**narrowed) for narrowed in ({}, {"carrier": "dhl"}, *number)]
 
@@ -145,7 +143,7 @@ def test_what_is_kept_of_one_scope_is_shown_for_no_other() -> None:
         assert kept.REPORTS.key(selections[0]) not in keys
 
 
-def test_tells_the_middle_and_what_nine_of_ten_stay_below(company: Company) -> None:
+def test_reports_median_and_90th_percentile(company: Company) -> None:
     for hours in range(1, 11):
         decided(company, at=NOW - HOUR, after=hours * HOUR, type_id=4)
     answered = {"created_at": NOW - 3 * HOUR, "first_responded_at": NOW - HOUR}
@@ -160,7 +158,7 @@ def test_tells_the_middle_and_what_nine_of_ten_stay_below(company: Company) -> N
     ]
 
 
-def test_tells_types_agents_and_carriers_apart(company: Company, agent: Agent) -> None:
+def test_groups_by_type_agent_and_carrier(company: Company, agent: Agent) -> None:
     bob, now = build.agent("bob"), timezone.now()
     late = {"resolution_due_at": now - 2 * DAY, "agent": bob}
     decided(company, at=now - DAY, after=DAY, type_id=4, carrier_name="ups", **late)
@@ -193,7 +191,7 @@ def test_tells_types_agents_and_carriers_apart(company: Company, agent: Agent) -
     ]
 
 
-def test_counts_decisions_for_who_decided_and_the_rest_for_who_holds_it(
+def test_counts_decisions_by_decider_and_the_rest_by_assignee(
     lead: Client, company: Company, agent: Agent
 ) -> None:
     eve = User.objects.get(username="eve")
@@ -223,7 +221,7 @@ def test_counts_spellings_in_another_case_as_one_carrier(company: Company) -> No
     assert table("volume", of_fedex)[-1][1:] == (3, 1)
 
 
-def test_counts_ahead_what_can_be_counted(
+def test_precomputes_figures_although_some_fail(
     lead: Client, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real, reports = counting.count, len(kept.quick_periods())
@@ -255,7 +253,7 @@ def test_counts_ahead_what_can_be_counted(
         jobs.count_figures()
 
 
-def test_counts_nothing_ahead_while_no_lead_looks(
+def test_precomputes_nothing_while_no_lead_looks(
     lead: Client, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def counted_keys() -> int:
@@ -309,7 +307,7 @@ def test_shows_charts_and_tables_that_say_the_same(lead: Client, company: Compan
     assert "<b>dhl" not in html
 
 
-def test_asks_as_often_for_many_as_for_one(
+def test_query_count_is_independent_of_the_number_of_tickets(
     lead: Client, company: Company, django_assert_max_num_queries: Callable[..., Any]
 ) -> None:
     def ask() -> None:
@@ -325,7 +323,7 @@ def test_asks_as_often_for_many_as_for_one(
     ask()
 
 
-def test_counts_once_a_minute_for_the_same_question(
+def test_caches_a_selection_for_a_minute(
     lead: Client, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     build.ticket(company)
@@ -336,7 +334,7 @@ def test_counts_once_a_minute_for_the_same_question(
 
 
 @pytest.mark.parametrize("days", ["7", "28"])
-def test_counts_ahead_what_leads_look_at_first(
+def test_precomputes_what_leads_open_first(
     lead: Client, company: Company, monkeypatch: pytest.MonkeyPatch, days: str
 ) -> None:
     lead.get(DESK, {"type": 2})
@@ -349,7 +347,7 @@ def test_counts_ahead_what_leads_look_at_first(
 
 
 @pytest.mark.parametrize("query", [{"days": "9999"}, {"type": "x"}, {"agent": "\u0661"}])
-def test_leaves_out_what_is_no_filter(lead: Client, company: Company, query: dict) -> None:
+def test_ignores_invalid_filters(lead: Client, company: Company, query: dict) -> None:
     build.ticket(company)
 
     answer = lead.get(DESK, query)
@@ -372,7 +370,7 @@ def test_agents_see_their_own_day_and_no_figures(
     assert "Set as away" in answer.content.decode()
 
 
-def test_who_works_no_tickets_still_has_a_first_page(operator: Client) -> None:
+def test_first_page_works_without_ticket_permissions(operator: Client) -> None:
     assert operator.get(DESK).context["day"] is None
 
 
@@ -441,7 +439,7 @@ def test_no_part_of_a_cell_is_a_formula_behind_another_separator(text: str, cell
 @pytest.mark.parametrize(
     "text", ["0042", "00", "12345678901234567", "12E5", 9007199254740993, -9007199254740993]
 )
-def test_what_a_spreadsheet_would_read_as_another_number_stays_text(text: object) -> None:
+def test_numbers_that_spreadsheets_misread_stay_text(text: object) -> None:
     assert csv_files.csv_cell(text) == f"'{text}"
 
 
@@ -450,7 +448,7 @@ def test_other_numbers_stay_as_they_are(text: str) -> None:
     assert csv_files.csv_cell(text) == text
 
 
-def test_cells_that_are_none_stay_as_they_are() -> None:
+def test_harmless_cells_stay_unchanged() -> None:
     assert [csv_files.csv_cell(cell) for cell in (-5, 1.5, None, "a=b", "")] == [
         -5,
         1.5,
@@ -461,9 +459,7 @@ def test_cells_that_are_none_stay_as_they_are() -> None:
 
 
 @pytest.mark.parametrize("page", ["fairness/", "fairness.csv", "volume.csv"])
-def test_figures_are_closed_to_agents_and_strangers(
-    desk: Client, client: Client, page: str
-) -> None:
+def test_agents_and_strangers_see_no_figures(desk: Client, client: Client, page: str) -> None:
     assert desk.get(f"{DESK}figures/{page}").status_code == 403
     assert client.get(f"{DESK}figures/{page}")["Location"].startswith("/admin/login/")
 
@@ -498,11 +494,11 @@ def test_rounds_the_scale_up(most: float, top: float) -> None:
 @pytest.mark.parametrize(
     ("minutes", "expected"), [(0.2, "0 min"), (59, "59 min"), (90, "1 h 30 min"), (1500, "1 d 1 h")]
 )
-def test_tells_times_in_two_units(minutes: float, expected: str) -> None:
+def test_durations_have_two_units(minutes: float, expected: str) -> None:
     assert duration(timedelta(minutes=minutes)) == expected
 
 
-def test_nothing_is_kept_as_well_as_something() -> None:
+def test_empty_result_is_cached_too() -> None:
     calls: list[int] = []
 
     def count() -> list[int]:

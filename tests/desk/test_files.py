@@ -63,9 +63,7 @@ def test_a_ticket_s_page_shows_its_files(desk: Client, ticket: Ticket, file: Tic
     assert "thumbnail/" not in html
 
 
-def test_an_agent_opens_a_file_that_can_do_nothing(
-    desk: Client, ticket: Ticket, file: TicketFile
-) -> None:
+def test_opened_file_cannot_run_scripts(desk: Client, ticket: Ticket, file: TicketFile) -> None:
     for name, kind in (("file", "image/png"), ("thumbnail", "image/jpeg")):
         answer = desk.get(f"{LIST}{ticket.pk}/files/{file.pk}/{name}/")
 

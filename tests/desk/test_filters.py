@@ -235,7 +235,7 @@ def test_filters_narrow_a_search_and_a_walk(desk: Client, company: Company) -> N
     assert 'id="walk-previous"' not in html
 
 
-def test_more_rows_than_a_page_keep_their_filters(desk: Client, company: Company) -> None:
+def test_further_pages_keep_the_filters(desk: Client, company: Company) -> None:
     for number in range(60):
         build.ticket(company, type_id=3 + number % 3)
     query = {"queue": "open", "type": ["4", "5"], "p": "2"}
@@ -264,7 +264,7 @@ def plan(tickets: QuerySet[Ticket]) -> str:
         ({"status": "1,5"}, "ticket_open_newest"),
     ],
 )
-def test_each_has_an_index(desk: Client, query: dict[str, str], index: str) -> None:
+def test_each_filter_uses_an_index(desk: Client, query: dict[str, str], index: str) -> None:
     narrowed = page(desk, {"queue": "everything", **query}).context["cl"].queryset
     offer_only(index)
 

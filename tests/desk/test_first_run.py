@@ -44,7 +44,7 @@ def refusal(client: Client, data: dict[str, object]) -> str:
     return answer.content.decode()
 
 
-def test_only_a_lead_gets_in_and_is_asked_for_it(lead: Client) -> None:
+def test_only_a_lead_opens_it_and_is_reminded_of_it(lead: Client) -> None:
     agent = Client()
     agent.force_login(build.agent("ben").user)
 
@@ -54,7 +54,7 @@ def test_only_a_lead_gets_in_and_is_asked_for_it(lead: Client) -> None:
     assert "Set up the desk" in page_html(lead, "/admin/")
 
 
-def test_the_page_asks_whether_the_hours_of_utc_are_yours_and_sets_others(lead: Client) -> None:
+def test_page_warns_about_hours_in_utc_and_sets_others(lead: Client) -> None:
     html = page_html(lead)
     assert "Working hours are in the time zone UTC" in " ".join(html.split())
     assert "Monday 09:00 to 18:00" in html
@@ -230,7 +230,7 @@ def test_agents_without_a_shift_are_given_one_and_tickets_only_then(lead: Client
     assert unsettled(lead) == 5
 
 
-def test_shifts_are_a_lead_s_to_give(lead: Client) -> None:
+def test_only_leads_give_shifts(lead: Client) -> None:
     ben = build.agent("ben")
     other = Client()
     other.force_login(ben.user)

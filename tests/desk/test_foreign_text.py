@@ -148,7 +148,7 @@ def pages(company: Company) -> dict[str, int]:
     }
 
 
-def test_no_page_obeys_what_was_planted(operator: Client, pages: dict[str, int]) -> None:
+def test_planted_text_is_isolated_on_every_page(operator: Client, pages: dict[str, int]) -> None:
     wrong: dict[str, list[str]] = {}
     for page, least in pages.items():
         answer = operator.get(f"/admin/{page}")

@@ -91,7 +91,7 @@ def test_an_address_is_bounded_over_all_names() -> None:
     assert not locked(attempt("secret", at="192.0.2.2"))
 
 
-def test_an_office_that_mistypes_now_and_then_is_not_locked_out() -> None:
+def test_office_with_occasional_typos_is_not_locked_out() -> None:
     spray(ADDRESSES - 1)
 
     assert not locked(attempt("secret"))
@@ -115,7 +115,7 @@ def test_a_network_of_ipv6_counts_as_one_address() -> None:
     assert not locked(attempt("secret", at="2001:db8:0:2::1"))
 
 
-def test_an_ipv4_address_is_the_same_in_ipv6_clothes() -> None:
+def test_ipv4_mapped_ipv6_address_counts_as_ipv4() -> None:
     for _ in range(5):
         attempt("wrong", at="::ffff:192.0.2.1")
 
@@ -123,7 +123,7 @@ def test_an_ipv4_address_is_the_same_in_ipv6_clothes() -> None:
     assert not locked(attempt("secret", at="::ffff:192.0.2.2"))
 
 
-def test_the_bounds_open_by_themselves() -> None:
+def test_locks_expire_by_themselves() -> None:
     guess_everywhere(NAMES)
     spray(ADDRESSES)
 
@@ -249,7 +249,7 @@ def strangers_at_it(hashes: threading.Event) -> Iterator[ExitStack]:
         yield stack
 
 
-def test_beyond_a_few_that_hash_a_sign_in_is_put_off_at_once(
+def test_sign_in_is_deferred_while_too_many_hash(
     api: APIClient, strangers_at_it: ExitStack
 ) -> None:
     answers = [attempt("secret", f"name-{number}") for number in range(ADDRESSES)]
@@ -276,7 +276,7 @@ def test_passwords_are_hashed_one_at_a_time(hashes: threading.Event) -> None:
         hashes.set()
 
 
-def test_tries_that_are_put_off_lock_their_address_and_no_name(
+def test_deferred_tries_lock_their_address_and_no_name(
     strangers_at_it: ExitStack,
 ) -> None:
     for _ in range(ADDRESSES):
@@ -291,7 +291,7 @@ def test_tries_that_are_put_off_lock_their_address_and_no_name(
     assert attempt("secret").status_code == 200
 
 
-def test_tries_that_are_put_off_count_anew_after_the_lock(strangers_at_it: ExitStack) -> None:
+def test_deferred_tries_count_anew_after_the_lock(strangers_at_it: ExitStack) -> None:
     for _ in range(ADDRESSES):
         attempt("secret")
     AccessAttempt.objects.update(attempt_time=F("attempt_time") - timedelta(minutes=16))
@@ -309,7 +309,7 @@ def device_of_ada(settings: Settings) -> Client:
     return client
 
 
-def test_whose_turn_came_too_late_is_put_off_but_for_known_devices(
+def test_late_turn_is_deferred_except_for_known_devices(
     settings: Settings, hashes: threading.Event
 ) -> None:
     client = device_of_ada(settings)
@@ -324,7 +324,7 @@ def test_whose_turn_came_too_late_is_put_off_but_for_known_devices(
     assert attempt("wrong", "eve").status_code == 200
 
 
-def test_the_turn_to_hash_goes_to_whoever_waits_longest() -> None:
+def test_hashing_is_first_come_first_served() -> None:
     turn, order = hashing.FirstComeLock(), []
 
     def take(number: int) -> None:
@@ -360,7 +360,7 @@ def test_a_known_device_has_a_place_that_strangers_cannot_take(
     assert failures_of_addresses() == 2
 
 
-def test_whoever_is_signed_in_has_that_place_too(
+def test_signed_in_user_has_the_reserved_place_too(
     settings: Settings, ada: User, hashes: threading.Event
 ) -> None:
     client = Client()
@@ -376,7 +376,7 @@ def failures_of_addresses() -> int:
     return AccessAttempt.objects.get(username="").failures_since_start
 
 
-def test_a_hash_of_before_is_still_right(settings: Settings) -> None:
+def test_earlier_hashes_still_verify(settings: Settings) -> None:
     stored = PBKDF2PasswordHasher().encode("secret", "salt", 1)
     settings.PASSWORD_HASHERS = ["desk.people.hashing.PBKDF2InTurn"]
 

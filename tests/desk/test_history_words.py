@@ -259,14 +259,14 @@ def test_every_reason_for_not_acting_has_a_sentence() -> None:
     assert needed >= {*NotAssigned, *NotMoved}
 
 
-def test_fact_that_no_row_names_is_refused(ticket: Ticket) -> None:
+def test_unknown_fact_is_refused(ticket: Ticket) -> None:
     with pytest.raises(ValueError, match=r"moved .* has no \{'colour'\}"), transaction.atomic():
         news.telling(record_history)(ticket, THEM, Kind.MOVED, data={"code": "x", "colour": 1})
 
     assert not HistoryEntry.objects.exists()
 
 
-def test_names_with_braces_are_names() -> None:
+def test_braces_in_names_are_no_placeholders() -> None:
     moved_entry = entry("moved", "agent", former_status=1, actor="{now} {x}")
 
     assert history_words.sentence(moved_entry) == "{now} {x} moved it from Pending to In review."
@@ -301,7 +301,7 @@ def test_a_company_opens_moves_and_changes(
 
 
 @pytest.mark.parametrize("act", ["comment", "update"])
-def test_a_courtesy_moves_nothing(company: Company, ticket: Ticket, act: str) -> None:
+def test_courtesy_leaves_the_status(company: Company, ticket: Ticket, act: str) -> None:
     if act == "comment":
         updating.comment(company, ticket.pk, THEM, "Thank you!")
     else:
@@ -327,7 +327,7 @@ def test_an_agent_asks_for_documents(agent: Agent, ticket: Ticket) -> None:
     assert sentence_of(Kind.DOCUMENTS_REQUESTED) == "ada requested documents: Photo."
 
 
-def test_assignment_says_whom_it_found_or_why_nobody(
+def test_assignment_names_the_agent_or_why_nobody(
     company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def too_late(type_id: int) -> list[int]:
@@ -394,7 +394,7 @@ def test_evidence_is_downloaded(eve: User, ticket: Ticket) -> None:
     assert history_words.line(entry, traces=False).details == []
 
 
-def test_the_page_says_what_happened_and_why(
+def test_page_shows_history_with_reasons(
     desk: Client, agent: Agent, eve: User, ticket: Ticket
 ) -> None:
     reassign(ticket.pk, agent, user=eve, reason="Knows the carrier.")
@@ -409,7 +409,7 @@ def test_the_page_says_what_happened_and_why(
     assert "eve assigned it to ada. Reason: Knows the carrier." in thread
 
 
-def test_a_stale_page_says_the_latest_whatever_it_is(
+def test_stale_page_shows_the_latest_entry_of_any_kind(
     desk: Client, agent: Agent, eve: User, ticket: Ticket
 ) -> None:
     body = {"text": "Hi.", "reply": 1, "seen": token(ticket)}

@@ -106,7 +106,7 @@ def test_a_file_may_have_the_line_ends_of_any_program(lead: Client, end: str) ->
 
 
 @pytest.mark.parametrize("sign", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\u00a0"])
-def test_a_sign_that_ends_no_line_is_a_blank_in_its_cell(lead: Client, sign: str) -> None:
+def test_unusual_line_separator_is_a_space_in_its_cell(lead: Client, sign: str) -> None:
     lead.post(PAGE, {"step": "add", "text": GOOD.replace("María", f"Ana{sign}María")})
 
     assert User.objects.get(username="maria").first_name == "Ana María"
@@ -177,7 +177,7 @@ def test_a_wrong_field_of_one_agent_keeps_what_was_entered(lead: Client) -> None
     assert new_logins() == []
 
 
-def test_who_was_invited_sets_a_password_once_and_gets_tickets_from_then_on(
+def test_invited_agent_sets_a_password_once_and_then_gets_tickets(
     lead: Client,
 ) -> None:
     lead.post(PAGE, ONE)
@@ -266,7 +266,7 @@ def test_agents_neither_add_nor_invite(lead: Client) -> None:
     assert Mail.objects.count() == 1
 
 
-def test_nobody_gives_a_group_that_may_do_more_than_they(lead: Client) -> None:
+def test_nobody_assigns_a_group_above_their_own(lead: Client) -> None:
     roles.group("lead").permissions.remove(*build.permissions("assign_ticket"))
     roles.group("agent").permissions.add(*build.permissions("assign_ticket"))
     agent = User.objects.get(username="lea")
@@ -302,7 +302,7 @@ def test_the_command_checks_first_and_adds_with_apply(tmp_path: Path) -> None:
     assert AuditEntry.objects.latest("pk").outcome == "2 added and invited, 0 changed"
 
 
-def test_the_same_file_again_changes_nothing_and_so_does_what_is_exported(tmp_path: Path) -> None:
+def test_importing_again_or_an_export_changes_nothing(tmp_path: Path) -> None:
     file = tmp_path / "agents.csv"
     run_import(file, GOOD, "--apply", "--url", "https://desk.example")
     exported = StringIO()
@@ -337,7 +337,7 @@ def test_a_file_changes_roles_and_more_and_leaves_what_it_does_not_name(tmp_path
     assert User.objects.get(username="juan").is_active
 
 
-def test_who_is_named_off_is_switched_off_and_signed_out(tmp_path: Path, lead: Client) -> None:
+def test_user_marked_off_is_switched_off_and_signed_out(tmp_path: Path, lead: Client) -> None:
     file = tmp_path / "agents.csv"
     text = "login,e-mail,state\nlea,,off\nnew,new@desk.example,off\n"
 

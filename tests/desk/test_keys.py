@@ -54,7 +54,7 @@ def help_keys(template: str) -> set[str]:
 
 
 @pytest.mark.parametrize(("place", "script", "help", "moves"), PLACES)
-def test_the_keys_told_are_those_there_are(
+def test_documented_keys_are_the_working_ones(
     place: int, script: str, help: str, moves: set[str]
 ) -> None:
     assert len(script_keys(script)) >= 5

@@ -52,9 +52,7 @@ def test_each_reads_the_desk_in_their_own_language(ticket: Ticket) -> None:
     assert "Borrar filtros" in final_page(ben, f"{LIST}?q=nothing")
 
 
-def test_a_spanish_deployment_speaks_spanish_to_who_chose_nothing(
-    settings: Settings, ticket: Ticket
-) -> None:
+def test_spanish_deployment_defaults_to_spanish(settings: Settings, ticket: Ticket) -> None:
     settings.DESK_LANGUAGE = "es"
     ada = signed_in(build.agent("ada"))
 
@@ -73,7 +71,7 @@ def test_refuses_in_the_language_of_the_agent_and_of_the_api(ticket: Ticket) -> 
     assert "Escriba un motivo: se requiere para pasar de Pendiente" in page.content.decode()
 
 
-def test_what_is_added_to_an_agent_s_text_is_in_the_company_s_language(ticket: Ticket) -> None:
+def test_text_added_for_an_agent_is_in_the_company_s_language(ticket: Ticket) -> None:
     ben = signed_in(build.agent("ben"))
     ben.post(PAGE, {"language": "es", "time_zone": ""})
 

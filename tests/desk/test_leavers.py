@@ -90,7 +90,7 @@ def rows_about_people() -> dict[str, int]:
     }
 
 
-def test_what_was_theirs_goes_and_who_did_what_stays(leaver: User) -> None:
+def test_personal_rows_go_and_acts_stay(leaver: User) -> None:
     others, before = places_of("quaggacanary"), rows_about_people()
     # Create two of each, one of whom leaves: a row that this test does not create is not covered.
     missing = {table for table, number in before.items() if not number}
@@ -113,7 +113,7 @@ def test_what_was_theirs_goes_and_who_did_what_stays(leaver: User) -> None:
     assert (entry.about, entry.outcome) == ("user ada", "forgot ada")
 
 
-def test_may_be_done_again(leaver: User) -> None:
+def test_forgetting_twice_changes_nothing(leaver: User) -> None:
     run("ada")
 
     assert run("ada") == "forgot ada: no rows beside the user\n"

@@ -39,11 +39,11 @@ EVIL = f"{TOWER} {GAP}"
         ("", ""),
     ],
 )
-def test_what_is_shown_of_a_text(text: str, expected: str) -> None:
+def test_marks_are_clipped_and_gaps_joined(text: str, expected: str) -> None:
     assert legible(text) == expected
 
 
-def test_wherever_it_is_read(api: APIClient, company: Company, desk: Client) -> None:
+def test_every_outlet_clips_marks(api: APIClient, company: Company, desk: Client) -> None:
     ticket = build.ticket(company, type_id=5, comments="")
     response = api.post(f"/company/tickets/{ticket.pk}/comments", {"comment": EVIL})
     assert response.status_code == 200, response.json()
@@ -61,5 +61,5 @@ def test_wherever_it_is_read(api: APIClient, company: Company, desk: Client) -> 
     assert Comment.objects.get().text.count("\u0301") == 150
 
 
-def test_in_an_email() -> None:
+def test_emails_clip_marks() -> None:
     assert indented(EVIL) == f"> {CLIPPED} first\n>\n>\n> last"

@@ -104,7 +104,7 @@ def test_a_ticket_s_page_hears_of_each_change_once_and_with_the_token_that_forms
     assert page.ask()["changed"] == [str(seen_of(ticket))]
 
 
-def test_what_commits_late_is_not_missed(
+def test_late_commit_is_not_missed(
     desk: Client, clock: Clock, company: Company, ticket: Ticket, agent: Agent
 ) -> None:
     """Find lower ids that come after higher ones: ids are assigned before the commit."""
@@ -266,7 +266,7 @@ def test_who_sees_no_tickets_hears_nothing(client: Client, db: None) -> None:
     assert 'id="desk-bell"' not in client.get("/admin/").content.decode()
 
 
-def test_who_still_owes_a_second_factor_hears_nothing(desk: Client) -> None:
+def test_user_without_second_factor_hears_nothing(desk: Client) -> None:
     session = desk.session
     session["second_factor"] = "code"
     session.save()
@@ -275,13 +275,13 @@ def test_who_still_owes_a_second_factor_hears_nothing(desk: Client) -> None:
 
 
 @pytest.mark.parametrize("query", ["since=nan", "since=1e999", "since=x", "queue=x&shown=%00,x"])
-def test_nonsense_is_answered_with_nothing(desk: Client, query: str) -> None:
+def test_invalid_queries_get_an_empty_answer(desk: Client, query: str) -> None:
     answer = desk.get(f"{LIVE}?{query}").json()
 
     assert answer.get("changed", []) == []
 
 
-def test_asking_again_costs_no_query_and_many_pages_no_more_than_one(
+def test_polling_costs_no_query_and_many_pages_cost_one(
     desk: Client, clock: Clock, company: Company, ticket: Ticket
 ) -> None:
     page = Page(desk, clock, ticket=ticket.pk)
@@ -351,7 +351,7 @@ def test_notifications_are_listed_and_marked_as_read_one_or_all(
     assert desk.get(ALL).content.decode().count("desk-unread-one") == 0
 
 
-def test_to_open_a_ticket_is_to_read_what_one_was_notified_of_it(
+def test_opening_a_ticket_marks_its_notifications_as_read(
     desk: Client, company: Company, ticket: Ticket, agent: Agent
 ) -> None:
     other = build.ticket(company, agent=agent)
@@ -364,7 +364,7 @@ def test_to_open_a_ticket_is_to_read_what_one_was_notified_of_it(
     assert [one.ticket_id for one in Notification.objects.unread()] == [other.pk]
 
 
-def test_marking_as_read_waits_for_nobody(company: Company, ticket: Ticket, agent: Agent) -> None:
+def test_marking_as_read_waits_for_no_lock(company: Company, ticket: Ticket, agent: Agent) -> None:
     updating.comment(company, ticket.pk, ACME, "Where is it?")
     with CaptureQueriesContext(connection) as queries:
         assert mark_read(agent.user) == 1
@@ -372,7 +372,7 @@ def test_marking_as_read_waits_for_nobody(company: Company, ticket: Ticket, agen
     assert any("SKIP LOCKED" in one["sql"] for one in queries.captured_queries)
 
 
-def test_what_another_process_found_a_moment_before_is_still_told() -> None:
+def test_change_found_by_another_process_is_still_reported() -> None:
     place = places.TicketPlace(frozenset(), None, frozenset())
     kinds = frozenset({"moved"})
     results = {

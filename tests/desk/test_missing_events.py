@@ -74,7 +74,7 @@ def test_says_where_a_request_has_caused_nothing(desk: Client, caused: list[str]
     assert "order-9" in html
 
 
-def test_of_very_much_some_is_shown(
+def test_long_result_is_truncated(
     desk: Client, caused: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lookup, "MOST_EVENTS", 1)

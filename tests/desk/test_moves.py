@@ -129,7 +129,7 @@ def test_knows_four_moves(desk: Client, ticket: Ticket, to: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "x", ":", "9" * 5000])
-def test_answers_404_to_a_selection_nobody_made(desk: Client, text: str) -> None:
+def test_unknown_selection_is_answered_with_404(desk: Client, text: str) -> None:
     assert desk.post(f"{LIST}move/2/", {"ticket": text}).status_code == 404
 
 

@@ -94,7 +94,7 @@ def test_leaves_the_choice_of_an_agent_to_the_rule(desk: Client, company: Compan
     assert str(opened().agent) == "zoe"
 
 
-def test_counts_once_what_is_sent_twice(desk: Client, company: Company) -> None:
+def test_form_sent_twice_opens_one_ticket(desk: Client, company: Company) -> None:
     key = uuid4()
 
     first, second = (send(desk, type=2, text="Hello.", key=key) for _ in range(2))
@@ -133,7 +133,7 @@ def test_counts_once_what_is_sent_twice(desk: Client, company: Company) -> None:
         ({"text": "null\x00"}, "Null characters are not allowed."),
     ],
 )
-def test_what_is_refused_stays_typed_and_leaves_no_trace(
+def test_refused_form_keeps_its_text_and_stores_nothing(
     desk: Client, company: Company, birch: Company, fields: dict[str, str], says: str
 ) -> None:
     build.company("Twin")
@@ -236,7 +236,7 @@ def test_stands_in_the_side_bar(desk: Client) -> None:
     assert f'href="{NEW}"' in desk.get(LIST).content.decode()
 
 
-def test_what_the_agent_attaches_is_the_company_s_too_and_counts_once(
+def test_attached_file_is_visible_to_the_company_and_stored_once(
     desk: Client, company: Company, api: APIClient
 ) -> None:
     key = uuid4()

@@ -146,9 +146,7 @@ def test_part_of_a_name_in_ideographs_is_found(company: Company) -> None:
     assert search.search_names.companies_like("都") == []
 
 
-def test_what_a_word_is_not_to_be_excludes_it_in_the_companys_list_too(
-    api: APIClient, company: Company
-) -> None:
+def test_minus_excludes_a_word_in_the_company_s_list_too(api: APIClient, company: Company) -> None:
     build.ticket(company, comments="caja 778899")
     other = build.ticket(company, comments="caja 11")
 
@@ -159,7 +157,7 @@ def test_what_a_word_is_not_to_be_excludes_it_in_the_companys_list_too(
 
 @pytest.mark.parametrize("stored", ["1Z 999 AA1 01", "1z999aa101"])
 @pytest.mark.parametrize("query", ["1Z999AA101", "1z-999-aa1-01", "\uff11Z999AA101"])
-def test_the_log_of_deliveries_finds_every_spelling_of_a_number(
+def test_delivery_log_finds_every_spelling_of_a_number(
     api: APIClient, company: Company, birch: Company, stored: str, query: str
 ) -> None:
     webhook = build.webhook(company)
@@ -178,7 +176,7 @@ def test_the_log_of_deliveries_finds_every_spelling_of_a_number(
     assert [one["shipment_id"] for one in log["data"]] == [5]
 
 
-def test_the_log_of_deliveries_finds_a_number_of_signs(api: APIClient, company: Company) -> None:
+def test_delivery_log_finds_a_number_of_symbols(api: APIClient, company: Company) -> None:
     webhook = build.webhook(company)
     publishing.publish(
         [

@@ -44,7 +44,9 @@ def test_tells_each_of_the_others(desk: Client, bens_desk: Client, ticket: Ticke
     assert "ben is replying" in html.split('id="presence"')[1].split("</form>")[0]
 
 
-def test_forgets_who_gives_no_sign_of_life(desk: Client, bens_desk: Client, ticket: Ticket) -> None:
+def test_forgets_visitors_without_a_sign_of_life(
+    desk: Client, bens_desk: Client, ticket: Ticket
+) -> None:
     alive(desk, ticket)
     for seconds, expected in ((40, ["ada is looking"]), (46, [])):
         Visit.objects.filter(user__username="ada").update(

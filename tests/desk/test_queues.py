@@ -52,7 +52,7 @@ def test_opens_an_agent_s_own_queue_with_the_most_urgent_first(
     assert listed(desk, queue="overdue") == [overdue]
 
 
-def test_opens_all_that_is_open_for_who_is_no_agent(operator: Client, company: Company) -> None:
+def test_opens_all_open_tickets_for_non_agents(operator: Client, company: Company) -> None:
     older, newer = (build.ticket(company).pk for _ in range(2))
     build.ticket(company, status=3)
 
@@ -228,9 +228,7 @@ def test_asks_for_no_facets_whatever_the_address_says(desk: Client, company: Com
     assert "_facets=True" not in html.replace("_facets=True&amp;", "")
 
 
-def test_counts_no_further_than_pages_are_turned(
-    company: Company, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_counting_is_bounded(company: Company, monkeypatch: pytest.MonkeyPatch) -> None:
     """Trap: a full count of all results, on each page."""
     monkeypatch.setattr("desk.queue.changelist.MOST_COUNTED", 3)
     for _ in range(5):
@@ -245,7 +243,7 @@ def test_counts_no_further_than_pages_are_turned(
 @pytest.mark.parametrize(
     ("page", "expected"), [("2", 2), ("3", 2), ("99999999", 2), ("0", 1), ("-5", 1), ("x", 1)]
 )
-def test_leads_to_the_nearest_page(
+def test_page_out_of_range_shows_the_nearest(
     desk: Client, company: Company, page: str, expected: int
 ) -> None:
     for _ in range(27):

@@ -53,7 +53,9 @@ def test_asks_to_whom_then_gives_and_goes_back_to_the_list(
     assert with_whom() == ["bob", "bob"]
 
 
-def test_says_which_had_changed(lead: Client, company: Company, agent: Agent, bob: Agent) -> None:
+def test_names_the_tickets_that_had_changed(
+    lead: Client, company: Company, agent: Agent, bob: Agent
+) -> None:
     tickets = [build.ticket(company, agent=agent) for _ in range(2)]
     form = picked(*tickets)
     working.write(tickets[0].pk, "Keep it.", user=agent.user, public=False)
@@ -71,7 +73,7 @@ def test_says_which_had_changed(lead: Client, company: Company, agent: Agent, bo
     assert with_whom() == ["ada", "bob"]
 
 
-def test_gives_to_whom_the_rule_finds_and_back_to_the_ticket(
+def test_automatic_choice_assigns_and_returns_to_the_ticket(
     lead: Client, company: Company, agent: Agent, bob: Agent
 ) -> None:
     ticket = build.ticket(company, agent=agent)
@@ -97,14 +99,12 @@ def test_is_closed_to_agents(desk: Client, company: Company, agent: Agent, bob: 
 
 
 @pytest.mark.parametrize("ticket", ["x", ""])
-def test_survives_what_is_no_ticket(lead: Client, ticket: str) -> None:
+def test_ignores_ids_of_no_ticket(lead: Client, ticket: str) -> None:
     assert lead.get(GIVE, {"ticket": ticket}).status_code == 404
     assert lead.post(GIVE, {"ticket": ticket}).status_code == 404
 
 
-def test_gives_nothing_to_an_agent_there_is_not(
-    lead: Client, company: Company, agent: Agent
-) -> None:
+def test_assigns_nothing_to_an_unknown_agent(lead: Client, company: Company, agent: Agent) -> None:
     ticket = build.ticket(company, agent=agent)
 
     answer = lead.post(GIVE, {**picked(ticket), "to": "999999"})
@@ -114,7 +114,7 @@ def test_gives_nothing_to_an_agent_there_is_not(
     assert with_whom() == ["ada"]
 
 
-def test_gives_in_as_many_queries_to_choose_from_many_agents(
+def test_query_count_is_independent_of_the_number_of_agents(
     lead: Client, company: Company, django_assert_max_num_queries: Any
 ) -> None:
     tickets = [build.ticket(company, agent=build.agent(f"a{number}")) for number in range(9)]

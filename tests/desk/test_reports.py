@@ -159,9 +159,7 @@ def test_a_file_has_the_table_of_the_page_with_plain_numbers(lead: Client) -> No
         ("?company=Nobody", "Company: there is none of this name."),
     ],
 )
-def test_what_cannot_be_reported_is_said_and_what_was_typed_stays(
-    lead: Client, query: str, says: str
-) -> None:
+def test_invalid_report_is_refused_and_keeps_the_form(lead: Client, query: str, says: str) -> None:
     answer = lead.get(REPORT + query)
 
     assert answer.status_code == 400
@@ -278,7 +276,7 @@ def test_a_list_is_narrowed_by_who_decided(lead: Client, company: Company, agent
         assert list(listed_tickets) == only
 
 
-def test_a_change_from_nothing_is_not_told() -> None:
+def test_change_from_zero_has_no_percentage() -> None:
     assert cells.change_cell(5, 0).text == ""
     assert cells.change_cell(15, 10).text == "+50 %"
     assert cells.change_cell(5, 10).text == "-50 %"

@@ -127,7 +127,7 @@ def test_the_answer_is_the_same_whether_there_is_somebody() -> None:
     assert ResetRequest.objects.filter(address="192.0.2.1").count() == 4
 
 
-def test_the_task_is_rung_for_nobody_too(
+def test_task_is_queued_for_unknown_names_too(
     django_capture_on_commit_callbacks: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rung: list[str] = []
@@ -151,7 +151,7 @@ def test_what_was_typed_is_not_kept(ada: User) -> None:
     [{"is_active": False}, {"is_staff": False}, {"password": "!unusable"}, {"email": ""}],
     ids=str,
 )
-def test_gets_none_who_could_not_sign_in_with_it(ada: User, changes: dict[str, object]) -> None:
+def test_no_link_for_users_who_cannot_sign_in(ada: User, changes: dict[str, object]) -> None:
     User.objects.filter(pk=ada.pk).update(**changes)
 
     assert CONFIRMATION in ask("ada").content.decode()
@@ -307,7 +307,7 @@ def test_a_name_is_bounded_for_whoever_asks() -> None:
     assert ask("eve").status_code == 200
 
 
-def test_nobody_who_asks_elsewhere_locks_the_owner_out() -> None:
+def test_requests_from_elsewhere_do_not_lock_the_owner_out() -> None:
     for _ in range(4):
         ask("ada", at="198.51.100.7")
 
@@ -420,7 +420,7 @@ def test_an_empty_name_is_asked_for_again() -> None:
     assert not ResetRequest.objects.exists()
 
 
-def test_prune_forgets_who_asked() -> None:
+def test_prune_deletes_old_requests() -> None:
     ask("somebody")
     ask("eve")
     ResetRequest.objects.filter(pk=ResetRequest.objects.earliest("pk").pk).update(

@@ -308,7 +308,7 @@ def test_each_role_sees_its_pages_and_no_others_and_changes_nothing_by_looking(
     assert everything() == before
 
 
-def test_who_may_not_look_may_not_send_either(role: str, browser: Client) -> None:
+def test_no_permission_to_view_means_none_to_post(role: str, browser: Client) -> None:
     pages = [page for page in walked() if not may(role, page)]
     before = everything()
     wrong = {

@@ -185,7 +185,7 @@ def test_whoever_owes_the_second_factor_stands_in_the_list(ada: User) -> None:
     assert "waits for the second factor" in html_of(here)
 
 
-def test_what_another_password_has_closed_is_not_listed(ada: User) -> None:
+def test_sessions_ended_by_a_password_change_are_not_listed(ada: User) -> None:
     here, there = sign_in(), sign_in(SAFARI)
     new = {"new_password1": "horse-9-battery", "new_password2": "horse-9-battery"}
 
@@ -206,7 +206,7 @@ def test_who_is_switched_off_is_out_at_once(ada: User) -> None:
     assert "Not signed in anywhere." in html_of(lead, page_of(ada))
 
 
-def test_a_session_of_the_version_before_goes_on_and_is_listed(ada: User) -> None:
+def test_session_of_the_previous_version_stays_valid_and_is_listed(ada: User) -> None:
     here, old = sign_in(), sign_in(SAFARI)
     SeenSession.objects.filter(browser="Safari").delete()
     assert "Unknown browser" in html_of(here)
@@ -246,7 +246,7 @@ def test_a_process_asks_the_database_no_more_often(ada: User) -> None:
     assert SeenSession.objects.get().seen_at == past
 
 
-def test_an_open_page_is_nobody(ada: User) -> None:
+def test_polling_page_does_not_count_as_seen(ada: User) -> None:
     here = sign_in()
     past = timezone.now() - timedelta(hours=1)
     SeenSession.objects.update(seen_at=past)

@@ -457,7 +457,7 @@ def test_passwords_open_nothing_but_to_superusers_where_it_is_so(
     [(500, b""), (302, b""), (200, b"not JSON"), (200, b"[]"), (200, b'{"issuer": "another"}')],
     ids=str,
 )
-def test_a_provider_that_is_away_is_said_and_not_asked_again_at_once(
+def test_unreachable_provider_is_reported_and_not_retried_at_once(
     provider: FakeProvider, client: Client, broken: tuple[int, bytes]
 ) -> None:
     provider.broken["/.well-known/openid-configuration"] = broken
@@ -474,7 +474,9 @@ def test_a_provider_that_is_away_is_said_and_not_asked_again_at_once(
 
 
 @pytest.mark.parametrize("path", ["/token", "/keys"])
-def test_it_may_go_away_meanwhile(provider: FakeProvider, client: Client, path: str) -> None:
+def test_provider_may_fail_during_sign_on(
+    provider: FakeProvider, client: Client, path: str
+) -> None:
     provider.broken[path] = (500, b"")
 
     assert sign_on(provider, client).status_code == 503
@@ -498,7 +500,7 @@ def test_secrets_do_not_follow_a_redirect(provider: FakeProvider, client: Client
     assert not inside(client)
 
 
-def test_few_threads_wait_for_it(provider: FakeProvider, client: Client) -> None:
+def test_few_threads_wait_for_the_provider(provider: FakeProvider, client: Client) -> None:
     with known_provider.KNOWN.calling(), known_provider.KNOWN.calling():
         assert client.get(BEGIN).status_code == 503
 

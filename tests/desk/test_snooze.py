@@ -240,7 +240,7 @@ def test_an_overdue_ticket_can_sleep(desk: Client, company: Company, agent: Agen
 
 
 @pytest.mark.parametrize("day", ["", "2026-11-25", "2020-01-01", "x", "9999-99-99", "Friday"])
-def test_a_day_that_is_none_or_past_is_refused(desk: Client, ticket: Ticket, day: str) -> None:
+def test_invalid_or_past_day_is_refused(desk: Client, ticket: Ticket, day: str) -> None:
     assert "Choose a day" in send(desk, ticket, day=day)
     assert not Snooze.objects.exists()
 

@@ -69,7 +69,7 @@ def test_proposes_a_storm_and_no_second_one_beside_it(company: Company) -> None:
     assert not proposed.tickets.exists()
 
 
-def test_what_a_lead_has_just_opened_is_not_taken_back(company: Company, eve: Agent) -> None:
+def test_storm_that_a_lead_has_just_opened_is_not_withdrawn(company: Company, eve: Agent) -> None:
     heap(company, 12)
     (proposed,) = services.watch(NOON)
     services.decide(proposed.pk, OPEN, user=eve.user, title="Strike")
@@ -153,7 +153,7 @@ def test_compares_with_the_same_hour_of_the_weeks_before(company: Company) -> No
     assert len(services.watch(NOON + 14 * HOUR)) == 1
 
 
-def test_takes_back_what_nobody_took_up(company: Company) -> None:
+def test_withdraws_a_proposal_that_nobody_opened(company: Company) -> None:
     heap(company, 12)
     (proposed,) = services.watch(NOON)
 
@@ -207,7 +207,7 @@ def test_opens_with_its_tickets_and_those_that_come(company: Company, eve: Agent
     ("state", "to"),
     [(OPEN, OPEN), (OPEN, DISMISSED), (PROPOSED, CLOSED), (CLOSED, OPEN), (DISMISSED, PROPOSED)],
 )
-def test_refuses_what_does_not_follow(eve: Agent, state: str, to: str) -> None:
+def test_refuses_impossible_transitions(eve: Agent, state: str, to: str) -> None:
     open_storm = storm(state=state)
 
     with pytest.raises(services.StormRefused):
@@ -217,7 +217,7 @@ def test_refuses_what_does_not_follow(eve: Agent, state: str, to: str) -> None:
     assert (open_storm.state, open_storm.decided_by) == (state, "")
 
 
-def test_tells_every_company_once(company: Company, eve: Agent) -> None:
+def test_replies_to_every_company_once(company: Company, eve: Agent) -> None:
     tickets = heap(company, 3)
     open_storm = storm()
     services.link_tickets_to_storm(open_storm.pk)
@@ -332,7 +332,7 @@ def test_a_reply_that_fails_keeps_no_other(
     assert Comment.objects.count() == 2
 
 
-def test_stops_when_the_lead_is_one_no_more(
+def test_stops_when_the_lead_loses_the_role(
     company: Company, eve: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     heap(company, 4)

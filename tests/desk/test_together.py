@@ -118,7 +118,7 @@ def test_the_company_hears_nothing_of_a_hand_over(
         ("gone", 409, "gone is no longer active."),
     ],
 )
-def test_a_hand_over_to_nobody_who_could_get_it_keeps_what_was_typed(
+def test_hand_over_to_an_impossible_colleague_keeps_the_form(
     desk: Client, ticket: Ticket, to: str, status: int, says: str
 ) -> None:
     for name in ("ana.diaz", "ana.lopez", "gone"):
@@ -221,7 +221,7 @@ def test_warns_first_where_the_colleague_may_not_get_round_to_it(
     assert who_has(ticket) == "maria.gonzalez"
 
 
-def test_whoever_is_named_in_full_is_named_with_what_speaks_against_them(
+def test_colleague_named_in_full_is_shown_with_concerns(
     desk: Client, ticket: Ticket, maria: Agent
 ) -> None:
     says = full(maria)

@@ -151,7 +151,7 @@ def test_clocks_count_from_when_it_left(desk: Client, ticket: Ticket) -> None:
         ({"reply": None, "note": "1", "to": "2"}, True),
     ],
 )
-def test_what_the_company_never_sees_goes_at_once(
+def test_internal_acts_are_not_delayed(
     desk: Client, ticket: Ticket, more: dict[str, Any], waits: bool
 ) -> None:
     answer = write(desk, ticket, **more)
@@ -282,7 +282,7 @@ def test_taking_back_too_late_says_so(desk: Client, ticket: Ticket) -> None:
     assert "It had been sent already." in html
 
 
-def test_a_company_that_writes_meanwhile_holds_it(
+def test_answer_is_held_when_the_company_writes_meanwhile(
     desk: Client, ticket: Ticket, api: APIClient, company: Company, agent: Agent
 ) -> None:
     decline(desk, ticket)
@@ -348,7 +348,7 @@ def test_another_agent_sees_it_and_cannot_touch_it(
     assert PendingAnswer.objects.waiting().count() == 1
 
 
-def test_nobody_is_led_to_a_ticket_whose_answer_waits(
+def test_no_list_leads_to_a_ticket_whose_answer_waits(
     desk: Client, company: Company, agent: Agent
 ) -> None:
     Agent.objects.update(available=False)
