@@ -28,7 +28,7 @@ TEXT = "Hola ada0001."
 SCREEN = {"ticket": 7, "text": TEXT, "chosen": "", "focus": "text", "note": False, "to": ""}
 
 
-def judged(
+def judge_findings(
     events: list[dict[str, Any]], got: list[str], published: list[str] | None = None
 ) -> list[str]:
     """Return the judge's findings for texts that a company got and those that were published."""
@@ -81,7 +81,7 @@ HELD_BACK = {"agent": "ada", "ticket": 7, "event": "held", "text": TEXT}
     ],
 )
 def test_confirmed_texts_that_arrive_once_are_right(events: list[Any], got: list[str]) -> None:
-    assert judged(events, got) == []
+    assert judge_findings(events, got) == []
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_confirmed_texts_that_arrive_once_are_right(events: list[Any], got: list
 def test_judge_notices_lost_doubled_unmeant_and_undone_texts(
     events: list[Any], got: list[str]
 ) -> None:
-    assert judged(events, got) != []
+    assert judge_findings(events, got) != []
 
 
 @pytest.mark.parametrize(
@@ -142,8 +142,8 @@ def test_hand_predicts_from_the_screen_what_arrives(
 
 
 def test_judge_notices_texts_without_an_event() -> None:
-    assert judged(act("waits"), [TEXT], published=[]) != []
-    assert judged(act("waits"), [TEXT], published=[TEXT, TEXT]) != []
+    assert judge_findings(act("waits"), [TEXT], published=[]) != []
+    assert judge_findings(act("waits"), [TEXT], published=[TEXT, TEXT]) != []
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ BAR = "#desk-waits .desk-waits-one"
 
 
 @pytest.fixture(autouse=True)
-def time_enough(settings: Settings) -> None:
+def long_undo_delay(settings: Settings) -> None:
     """Set a delay that no machine exceeds within a test."""
     settings.UNDO_SECONDS = 600
 
@@ -85,7 +85,7 @@ def test_the_second_ctrl_enter_sends_at_once(page: Tab, ticket: Ticket) -> None:
 
 
 @pytest.mark.slow
-def test_undo_keys_act_on_an_empty_box_only(page: Tab, ticket: Ticket) -> None:
+def test_second_ctrl_enter_sends_only_from_an_empty_box(page: Tab, ticket: Ticket) -> None:
     decline(page)
     page.press("r")
     page.type("z")

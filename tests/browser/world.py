@@ -84,7 +84,7 @@ class World:
     def __init__(self, *, past: int = 4, present: int = 8) -> None:
         self.now = timezone.now()
         self.shipments = iter(range(4101, 9999))
-        self.rules()
+        self.add_rules()
         self.agents = [build.agent(name, capacity=30) for name in ("ada", "ben", "carla", "dev")]
         self.ada, self.ben, *_ = self.agents
         self.eve = build.agent("eve", group="lead", available=False)
@@ -94,17 +94,17 @@ class World:
         for name, text, to, requested in MACROS:
             build.macro(name, text=text, move_to=to, requested=requested)
         self.complaints = zip(cycle(COMPLAINTS), cycle(CARRIERS), cycle(self.companies))
-        self.webhooks()
-        self.decided(past)
+        self.add_webhooks()
+        self.decide_tickets(past)
         self.attempt_deliveries()
-        self.open(present)
+        self.open_tickets(present)
         self.attempt_deliveries()
         self.claim = self.lost_parcel()
         self.attempt_deliveries(failing=True)
-        self.storm()
-        self.waiting()
+        self.start_storm()
+        self.add_unassigned_tickets()
 
-    def rules(self) -> None:
+    def add_rules(self) -> None:
         always = Calendar.objects.create(name="Every hour of the week")
         for day in range(7):
             always.hours.create(weekday=day, starts=time(0), ends=time(0))
@@ -158,7 +158,7 @@ class World:
         with at(self.now - ago):
             working.move(ticket.pk, to, user=agent.user, **options)
 
-    def decided(self, many: int) -> None:
+    def decide_tickets(self, many: int) -> None:
         """Decide tickets of the last week, more of them accepted than not."""
         for number in range(many):
             ago = 7 * DAY * (number + 1) / (many + 1)
@@ -172,7 +172,7 @@ class World:
             reason = "The carrier shows a signature." if declined else "The carrier agrees."
             self.move(ticket, end, decided_ago, reason=reason)
 
-    def open(self, many: int) -> None:
+    def open_tickets(self, many: int) -> None:
         """Open tickets in every state, some of them late."""
         ends = cycle((None, Status.IN_REVIEW, Status.INCOMPLETE, None))
         for number, to in zip(range(many), ends, strict=False):
@@ -182,12 +182,12 @@ class World:
                 self.move(ticket, to, ago * 0.6, reason="Please send the invoice." * (to == 4))
             if to == Status.INCOMPLETE and number % 8 == 2:
                 with at(self.now - ago * 0.2):
-                    self.answered(ticket, Status.FOLLOW_UP, "The invoice is attached.")
+                    self.answer_as_company(ticket, Status.FOLLOW_UP, "The invoice is attached.")
             if to is None and number % 8 == 3:
                 with at(self.now - ago * 0.5):
-                    self.answered(ticket, Status.CLAIM_IN_REVIEW, "Please claim it.")
+                    self.answer_as_company(ticket, Status.CLAIM_IN_REVIEW, "Please claim it.")
 
-    def answered(self, ticket: Ticket, to: Status, text: str) -> None:
+    def answer_as_company(self, ticket: Ticket, to: Status, text: str) -> None:
         updating.update_ticket(ticket.company, ticket.pk, THEM, to=to, text=text)
 
     def lost_parcel(self) -> Ticket:
@@ -247,24 +247,24 @@ class World:
             visits.record_visit(ticket.pk, user)
         with at(self.now - 2 * HOUR):
             text = "Here it is: https://files.example.com/altura/invoice-20931.pdf"
-            self.answered(ticket, Status.FOLLOW_UP, text)
+            self.answer_as_company(ticket, Status.FOLLOW_UP, text)
         visits.record_visit(ticket.pk, self.ben.user, writing=True)
         return ticket
 
-    def storm(self) -> None:
+    def start_storm(self) -> None:
         """Open tickets of one carrier on strike: more in an hour than usual in a day."""
         for number in range(11):
             self.open_parcel_ticket(HOUR * (number + 1) / 13, type_id=8, carrier="redpack")
         services.watch()
 
-    def waiting(self) -> None:
+    def add_unassigned_tickets(self) -> None:
         """Open tickets that nobody has yet."""
         Agent.objects.update(available=False)
         for number in range(3):
             self.open_parcel_ticket((number + 1) * HOUR / 5)
         Agent.objects.exclude(pk=self.eve.pk).update(available=True)
 
-    def webhooks(self) -> None:
+    def add_webhooks(self) -> None:
         """Create a healthy webhook, one whose receiver fails, and one that support has paused."""
         company = self.companies[0]
         address = "https://hooks.{}.example/parcels".format

@@ -240,7 +240,7 @@ def hashes(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[thre
 
 
 @pytest.fixture
-def strangers_at_it(hashes: threading.Event) -> Iterator[ExitStack]:
+def strangers_hashing(hashes: threading.Event) -> Iterator[ExitStack]:
     """Occupy all places for strangers who hash, until this is closed."""
     hashes.set()
     with ExitStack() as stack:
@@ -250,7 +250,7 @@ def strangers_at_it(hashes: threading.Event) -> Iterator[ExitStack]:
 
 
 def test_sign_in_is_deferred_while_too_many_hash(
-    api: APIClient, strangers_at_it: ExitStack
+    api: APIClient, strangers_hashing: ExitStack
 ) -> None:
     answers = [attempt("secret", f"name-{number}") for number in range(ADDRESSES)]
     others = api.get("/webhooks").status_code
@@ -259,7 +259,7 @@ def test_sign_in_is_deferred_while_too_many_hash(
     assert {answer["Retry-After"] for answer in answers} == {"2"}
     assert "try again" in answers[0].content.decode()
     assert others == 200
-    strangers_at_it.close()
+    strangers_hashing.close()
     assert attempt("wrong", at="192.0.2.2").status_code == 200
 
 
@@ -277,21 +277,21 @@ def test_passwords_are_hashed_one_at_a_time(hashes: threading.Event) -> None:
 
 
 def test_deferred_tries_lock_their_address_and_no_name(
-    strangers_at_it: ExitStack,
+    strangers_hashing: ExitStack,
 ) -> None:
     for _ in range(ADDRESSES):
         assert attempt("secret").status_code == 503
     assert locked(attempt("secret"))
     assert attempt("secret", at="192.0.2.2").status_code == 503
 
-    strangers_at_it.close()
+    strangers_hashing.close()
     assert locked(attempt("secret"))
     assert attempt("secret", at="192.0.2.3").status_code == 200
     AccessAttempt.objects.update(attempt_time=F("attempt_time") - timedelta(minutes=16))
     assert attempt("secret").status_code == 200
 
 
-def test_deferred_tries_count_anew_after_the_lock(strangers_at_it: ExitStack) -> None:
+def test_deferred_tries_count_anew_after_the_lock(strangers_hashing: ExitStack) -> None:
     for _ in range(ADDRESSES):
         attempt("secret")
     AccessAttempt.objects.update(attempt_time=F("attempt_time") - timedelta(minutes=16))

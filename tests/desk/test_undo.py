@@ -46,7 +46,7 @@ PHOTO = files.photo()
 
 
 @pytest.fixture(autouse=True)
-def time_enough(settings: Settings) -> None:
+def long_undo_delay(settings: Settings) -> None:
     """Set a delay that no machine exceeds within a test."""
     settings.UNDO_SECONDS = 600
 
@@ -151,7 +151,7 @@ def test_clocks_count_from_when_it_left(desk: Client, ticket: Ticket) -> None:
         ({"reply": None, "note": "1", "to": "2"}, True),
     ],
 )
-def test_internal_acts_are_not_delayed(
+def test_only_public_answers_are_delayed(
     desk: Client, ticket: Ticket, more: dict[str, Any], waits: bool
 ) -> None:
     answer = write(desk, ticket, **more)
@@ -348,7 +348,7 @@ def test_another_agent_sees_it_and_cannot_touch_it(
     assert PendingAnswer.objects.waiting().count() == 1
 
 
-def test_no_list_leads_to_a_ticket_whose_answer_waits(
+def test_next_ticket_skips_those_whose_answer_waits(
     desk: Client, company: Company, agent: Agent
 ) -> None:
     Agent.objects.update(available=False)

@@ -67,7 +67,7 @@ def refused(answer: Any) -> tuple[int, str, str]:
     return answer.status_code, answer.json()["code"], answer.json()["message"]
 
 
-def test_keeps_the_status_and_stands_in_the_conversation(api: APIClient, ticket: Ticket) -> None:
+def test_appeal_keeps_the_status_and_is_in_the_conversation(api: APIClient, ticket: Ticket) -> None:
     assert ticket_data(api, ticket)["appeal"] is None
 
     answer = appeal(api, ticket, documents=[PHOTO])
@@ -91,7 +91,7 @@ def test_keeps_the_status_and_stands_in_the_conversation(api: APIClient, ticket:
     assert (entry.kind, entry.by, entry.public) == ("appealed", "company", False)
 
 
-def test_its_documents_come_behind_those_of_the_ticket(api: APIClient, ticket: Ticket) -> None:
+def test_documents_of_an_appeal_follow_those_of_the_ticket(api: APIClient, ticket: Ticket) -> None:
     Document.objects.create(ticket=ticket, position=0, field_id="first")
 
     appeal(api, ticket, documents=[PHOTO, {"field_id": "third"}])
@@ -101,7 +101,7 @@ def test_its_documents_come_behind_those_of_the_ticket(api: APIClient, ticket: T
 
 
 @pytest.mark.parametrize("document", [{"field_id": "photo"}, {"field_id": "1", "key": "photo"}])
-def test_its_documents_are_what_was_asked_for(
+def test_documents_of_an_appeal_fulfil_requested_ones(
     api: APIClient, ticket: Ticket, document: dict[str, str]
 ) -> None:
     for name in ("photo", "invoice"):
@@ -116,7 +116,7 @@ def test_its_documents_are_what_was_asked_for(
 
 
 @pytest.mark.parametrize("body", [{}, {"comment": ""}, {"comment": " \u200b\n"}])
-def test_asks_for_a_comment(api: APIClient, ticket: Ticket, body: dict[str, str]) -> None:
+def test_appeal_requires_a_comment(api: APIClient, ticket: Ticket, body: dict[str, str]) -> None:
     answer = api.post(f"/company/tickets/{ticket.pk}/appeal", body)
 
     assert answer.status_code == 400
@@ -125,7 +125,7 @@ def test_asks_for_a_comment(api: APIClient, ticket: Ticket, body: dict[str, str]
 
 
 @pytest.mark.parametrize("status", [one for one in Status if one != Status.DECLINED])
-def test_refuses_where_nothing_was_declined(
+def test_only_a_declined_ticket_is_appealed(
     api: APIClient, company: Company, status: Status
 ) -> None:
     answer = appeal(api, build.ticket(company, status=status))
@@ -138,7 +138,7 @@ def test_refuses_where_nothing_was_declined(
     assert not Comment.objects.exists()
 
 
-def test_refuses_a_second_one_of_the_same_decision(api: APIClient, ticket: Ticket) -> None:
+def test_second_appeal_of_a_decision_is_refused(api: APIClient, ticket: Ticket) -> None:
     appeal(api, ticket)
     before = Ticket.objects.values().get()
 
@@ -153,7 +153,9 @@ def test_refuses_a_second_one_of_the_same_decision(api: APIClient, ticket: Ticke
     assert not Document.objects.exists()
 
 
-def test_refuses_after_a_month(api: APIClient, ticket: Ticket, settings: Settings) -> None:
+def test_appeal_after_a_month_is_refused(
+    api: APIClient, ticket: Ticket, settings: Settings
+) -> None:
     declined_at = timezone.now() - timedelta(days=30, seconds=1)
     Ticket.objects.update(decided_at=declined_at)
 
@@ -167,15 +169,13 @@ def test_refuses_after_a_month(api: APIClient, ticket: Ticket, settings: Setting
     assert appeal(api, ticket).status_code == 200
 
 
-def test_a_ticket_that_does_not_know_when_it_was_decided_is_appealed_once(
-    api: APIClient, company: Company
-) -> None:
+def test_ticket_without_decision_time_is_appealed_once(api: APIClient, company: Company) -> None:
     ticket = build.ticket(company, status=Status.DECLINED)
 
     assert [appeal(api, ticket).status_code for _ in range(2)] == [200, 409]
 
 
-def test_refuses_what_is_another_company_s(birch_api: APIClient, ticket: Ticket) -> None:
+def test_ticket_of_another_company_is_not_found(birch_api: APIClient, ticket: Ticket) -> None:
     missing = birch_api.post("/company/tickets/999/appeal", {"comment": "x"})
 
     answer = appeal(birch_api, ticket)
@@ -247,7 +247,7 @@ def test_a_lead_refuses_and_the_company_reads_why(api: APIClient, ticket: Ticket
 
 @pytest.mark.usefixtures("eve")
 @pytest.mark.parametrize(("decision", "now"), [("accept", 6), ("refuse", 3)])
-def test_the_company_is_told_once_of_each(
+def test_company_gets_one_event_for_each_step(
     api: APIClient, company: Company, ticket: Ticket, decision: str, now: int
 ) -> None:
     build.webhook(company, TICKET_UPDATED.id)
@@ -322,7 +322,7 @@ def test_the_interface_s_rules_for_a_declined_ticket_stay(api: APIClient, ticket
 @pytest.mark.parametrize(
     ("days", "expected"), [(0, ["config.E033"]), (1, []), (3651, ["config.E033"])]
 )
-def test_a_time_that_makes_no_sense_stops_a_start(
+def test_invalid_appeal_period_prevents_the_start(
     settings: Settings, days: int, expected: list[str]
 ) -> None:
     settings.APPEAL_DAYS = days

@@ -87,7 +87,7 @@ def test_counts_only_tickets_whose_clock_runs(
     assert opened(api).agent == (bob if status in RUNNING else ada)
 
 
-def test_asks_for_the_skill_and_takes_none_chosen_for_all(api: APIClient) -> None:
+def test_skill_is_required_unless_an_agent_chose_none(api: APIClient) -> None:
     build.agent("ada", skills=[4, 5])
     bob = build.agent("bob", skills=[2], last_assigned_at=NOON)
 
@@ -98,7 +98,7 @@ def test_asks_for_the_skill_and_takes_none_chosen_for_all(api: APIClient) -> Non
 
 
 @pytest.mark.parametrize("away", ["available", "is_active"])
-def test_passes_over_who_is_away(api: APIClient, agent: Agent, away: str) -> None:
+def test_passes_over_unavailable_agents(api: APIClient, agent: Agent, away: str) -> None:
     Agent.objects.filter(pk=agent.pk).update(available=away != "available")
     User.objects.filter(pk=agent.user_id).update(is_active=away != "is_active")
 
@@ -109,7 +109,9 @@ def test_passes_over_who_is_away(api: APIClient, agent: Agent, away: str) -> Non
     assert assignment_entry().data == {"why": "nobody_available", "loads": {}}
 
 
-def test_leaves_a_ticket_unassigned_when_all_have_enough(api: APIClient, company: Company) -> None:
+def test_leaves_a_ticket_unassigned_when_all_are_at_capacity(
+    api: APIClient, company: Company
+) -> None:
     ada = build.agent("ada", capacity=1)
     build.ticket(company, agent=ada)
 
@@ -121,7 +123,7 @@ def test_leaves_a_ticket_unassigned_when_all_have_enough(api: APIClient, company
     assert line.data == {"why": "all_at_capacity", "loads": {"ada": [1, 1]}}
 
 
-def test_never_fails_the_request(
+def test_assignment_errors_do_not_fail_the_request(
     api: APIClient, agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def too_late(type_id: int) -> list[int]:
@@ -169,7 +171,7 @@ def test_does_not_let_a_type_that_nobody_takes_hold_up_the_others(
     assert list(Ticket.objects.filter(agent=None).order_by("pk")) == nobody
 
 
-def test_stops_after_its_share_and_goes_on_with_the_next_sweep(
+def test_sweep_stops_at_its_limit_and_continues_next_time(
     company: Company, agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(automatic, "MOST_AT_ONCE", 2)
@@ -179,7 +181,7 @@ def test_stops_after_its_share_and_goes_on_with_the_next_sweep(
     assert [automatic.assign_waiting() for _ in range(3)] == [2, 1, 0]
 
 
-def test_is_fair_on_a_quiet_day(company: Company) -> None:
+def test_assignment_is_fair_on_a_quiet_day(company: Company) -> None:
     agents = [build.agent(f"agent-{number}") for number in range(8)]
     received = dict.fromkeys((agent.pk for agent in agents), 0)
     for _ in range(80):
@@ -191,7 +193,7 @@ def test_is_fair_on_a_quiet_day(company: Company) -> None:
     assert max(received.values()) / min(received.values()) <= 1.05
 
 
-def test_shares_by_capacity(company: Company) -> None:
+def test_tickets_are_shared_by_capacity(company: Company) -> None:
     capacities = {build.agent(f"agent-{n}", capacity=n * 20).pk: n * 20 for n in (1, 2, 3)}
     for _ in range(90):
         assert automatic.assign(build.ticket(company))

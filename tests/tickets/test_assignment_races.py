@@ -57,9 +57,7 @@ def test_shares_a_burst_of_sixteen_over_eight_agents(acme: Company) -> None:
     assert worst_piles(acme, rounds=30) == [2] * 30
 
 
-def test_would_see_a_picker_that_does_not_lock(
-    acme: Company, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_picker_without_a_lock_is_noticed(acme: Company, monkeypatch: pytest.MonkeyPatch) -> None:
     all_there = Barrier(16)
 
     def look_only(type_id: int) -> list[int]:
@@ -92,7 +90,7 @@ def test_several_sweeps_assign_each_ticket_once(acme: Company) -> None:
     }
 
 
-def test_gives_nothing_more_to_who_has_gone(acme: Company) -> None:
+def test_agent_who_left_gets_nothing_more(acme: Company) -> None:
     agents = build_agents(4)
     leaver = agents[0]
     left_event = Event()
@@ -145,7 +143,7 @@ def test_leaves_the_ticket_to_the_sweep_when_the_agents_stay_locked(
     assert assign_waiting() == 1
 
 
-def test_leaves_nothing_half_done_when_it_dies_between_lock_and_commit(acme: Company) -> None:
+def test_crash_between_lock_and_commit_leaves_nothing(acme: Company) -> None:
     (agent,) = build_agents(1)
 
     def die() -> None:

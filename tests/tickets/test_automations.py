@@ -83,7 +83,7 @@ def comment_texts(ticket: Ticket) -> list[str]:
     return list(ticket.conversation.order_by("pk").values_list("text", flat=True))
 
 
-def test_a_company_is_reminded_so_often_and_no_more(
+def test_company_is_reminded_a_limited_number_of_times(
     ticket: Ticket, clock: Clock, api: APIClient
 ) -> None:
     switched_on(REMIND, wait_days=3, times=2, texts={"en": "Are you there?"})
@@ -130,7 +130,7 @@ def switched_off(ticket: Ticket) -> None:
 
 
 @pytest.mark.parametrize("what", [answered, changed, switched_off])
-def test_who_has_answered_or_cannot_is_left_alone(
+def test_company_that_answered_or_cannot_is_not_reminded(
     ticket: Ticket, clock: Clock, what: Callable[[Ticket], None]
 ) -> None:
     one = switched_on(REMIND)
@@ -145,7 +145,7 @@ def test_who_has_answered_or_cannot_is_left_alone(
     assert automation_acts(ticket) == []
 
 
-def test_an_agent_s_answer_begins_it_anew_and_a_note_puts_it_off(
+def test_agent_s_reply_restarts_reminders_and_a_note_delays_them(
     ticket: Ticket, clock: Clock, eve: User
 ) -> None:
     switched_on(REMIND, wait_days=1, times=1)
@@ -161,7 +161,7 @@ def test_an_agent_s_answer_begins_it_anew_and_a_note_puts_it_off(
     assert jobs.run_automations() == 1
 
 
-def test_what_stays_silent_is_declined_after_a_last_reminder(
+def test_silent_ticket_is_declined_after_a_last_reminder(
     ticket: Ticket, clock: Clock, api: APIClient
 ) -> None:
     switched_on(REMIND, wait_days=1, times=1)
@@ -222,7 +222,7 @@ def test_a_company_that_answers_first_is_not_declined(
     assert ticket.status == Status.INCOMPLETE
 
 
-def test_leads_hear_of_what_is_about_to_be_late_once(
+def test_leads_are_notified_once_of_an_escalated_ticket(
     company: Company, eve: User, clock: Clock
 ) -> None:
     ada = build.agent("ada")
@@ -245,7 +245,7 @@ def test_leads_hear_of_what_is_about_to_be_late_once(
     assert list(Ticket.objects.escalated()) == []
 
 
-def test_it_goes_to_somebody_at_work_if_there_is_anybody(
+def test_escalated_ticket_goes_to_an_agent_at_work(
     company: Company, eve: User, clock: Clock
 ) -> None:
     away = build.agent("ada", available=False)
@@ -265,7 +265,7 @@ def test_it_goes_to_somebody_at_work_if_there_is_anybody(
     assert Notification.objects.filter(recipient=ben.user, kind="assigned").exists()
 
 
-def test_nothing_is_done_that_is_off_and_each_type_waits_by_its_own(
+def test_automations_run_per_type_and_only_when_on(
     ticket: Ticket, company: Company, eve: User, clock: Clock
 ) -> None:
     switched_on(REMIND, wait_days=20)
@@ -276,7 +276,7 @@ def test_nothing_is_done_that_is_off_and_each_type_waits_by_its_own(
     assert jobs.run_automations() == 0
 
 
-def test_a_run_does_so_many_and_goes_on_where_it_stopped(
+def test_run_is_bounded_and_continues_next_time(
     company: Company, eve: User, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(running, "MOST_LOOKED_AT", 2)
@@ -293,7 +293,7 @@ def test_a_run_does_so_many_and_goes_on_where_it_stopped(
     assert [len(automation_acts(one)) for one in waiting] == [1, 1, 1]
 
 
-def test_one_that_fails_keeps_no_other(
+def test_failing_ticket_stops_no_other(
     ticket: Ticket, company: Company, eve: User, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = incomplete_ticket(company, eve)
@@ -322,7 +322,7 @@ def test_working_days_are_counted_back_as_they_are_forward(day: int) -> None:
     assert days_ago(3, later - timedelta(minutes=1), 4) < at(day)
 
 
-def test_what_is_silent_is_found_by_an_index(ticket: Ticket, clock: Clock) -> None:
+def test_silent_tickets_are_found_by_an_index(ticket: Ticket, clock: Clock) -> None:
     one = switched_on(REMIND)
     tickets = due(one, clock(20)).order_by("updated_at", "pk")[:10]
 

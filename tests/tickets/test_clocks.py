@@ -81,7 +81,7 @@ def test_a_pause_shifts_a_deadline_by_exactly_its_business_time(
 
 @MANY
 @given(lives(), promises, st.dates(date(2025, 1, 1), date(2027, 12, 31)))
-def test_a_holiday_more_never_makes_it_due_earlier(
+def test_extra_holiday_never_makes_it_due_earlier(
     moves: list[Move], promise: Promise, day: date
 ) -> None:
     calendar = promise.calendar
@@ -110,7 +110,7 @@ def test_it_is_due_at_the_same_instant_in_every_zone(
 
 @MANY
 @given(lives(), promises)
-def test_the_clock_ran_for_what_was_promised_when_it_is_due(
+def test_clock_has_run_for_the_promised_time_at_the_due_date(
     moves: list[Move], promise: Promise
 ) -> None:
     """Count in reverse: add up how long the clock ran during each stay until then."""
@@ -141,7 +141,7 @@ def test_only_a_running_ticket_is_due(moves: list[Move], promise: Promise) -> No
 
 @MANY
 @given(lives(), promises, st.timedeltas(timedelta(), timedelta(hours=9)))
-def test_who_is_promised_more_time_is_never_due_earlier(
+def test_longer_promise_is_never_due_earlier(
     moves: list[Move], promise: Promise, more: timedelta
 ) -> None:
     longer = Promise(promise.calendar, promise.first_response + more, promise.resolution + more)
@@ -153,7 +153,7 @@ def test_who_is_promised_more_time_is_never_due_earlier(
 
 
 @pytest.mark.parametrize("status", sorted(RUNNING))
-def test_the_clock_runs_while_the_ball_is_with_us(status: Status) -> None:
+def test_clock_runs_while_the_ticket_waits_for_us(status: Status) -> None:
     moves = [Move(PENDING, at(2, 9)), Move(status, at(2, 12))]
 
     assert compute_due(moves, at(2, 10), PROMISE) == Due(at(2, 18), at(6, 18), at(6, 18))
@@ -256,7 +256,7 @@ def test_a_lunch_break_is_possible() -> None:
     )
 
 
-def test_who_answered_in_time_is_not_overdue() -> None:
+def test_ticket_answered_in_time_is_not_overdue() -> None:
     dues = compute_due([Move(PENDING, at(2, 9))], at(2, 10), PROMISE)
     ticket = clocked(
         due_at=dues.next, first_response_due_at=dues.first_response, first_responded_at=at(2, 10)
@@ -267,7 +267,7 @@ def test_who_answered_in_time_is_not_overdue() -> None:
     assert first_response(ticket, at(3, 12)) == ClockState.DONE
 
 
-def test_a_reopened_ticket_goes_on_where_it_stood() -> None:
+def test_reopened_ticket_continues_its_clock() -> None:
     moves = [Move(PENDING, at(2, 9)), Move(ACCEPTED, at(4, 9)), Move(IN_REVIEW, at(24, 9))]
 
     assert compute_due(moves[:2], at(4, 9), PROMISE) == Due(at(2, 18), at(6, 18), None)
@@ -294,7 +294,7 @@ def clocked(**changes: Any) -> SimpleNamespace:
 
 
 @pytest.mark.parametrize("status", list(Status))
-def test_nothing_is_late_where_nothing_is_promised(status: Status) -> None:
+def test_ticket_without_target_is_never_late(status: Status) -> None:
     ticket = clocked(status=status)
 
     for clock in (next_promise, first_response, resolution):
@@ -303,7 +303,7 @@ def test_nothing_is_late_where_nothing_is_promised(status: Status) -> None:
         )
 
 
-def test_the_carrier_does_not_wait_for_the_company() -> None:
+def test_claim_deadline_ignores_pauses() -> None:
     ticket = clocked(status=INCOMPLETE, filing_due_at=at(12, 9))
 
     assert [filing_state(ticket, at(day, 9)) for day in (8, 9, 11, 12)] == [

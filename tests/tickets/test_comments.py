@@ -98,7 +98,7 @@ def test_answers_an_empty_comment_and_stores_nothing(
 
 
 @pytest.mark.parametrize("value", [None, 1, [], {}, True, "a\x00b", "\ud800", "x" * 65537])
-def test_refuses_what_is_no_text(api: APIClient, company: Company, value: Any) -> None:
+def test_comment_that_is_no_text_is_refused(api: APIClient, company: Company, value: Any) -> None:
     ticket = build.ticket(company, status=6)
     body = json.dumps({"comment": value})
 
@@ -113,7 +113,7 @@ def test_refuses_what_is_no_text(api: APIClient, company: Company, value: Any) -
 
 
 @pytest.mark.parametrize("text", ["😀", "\r\nX: 1", "'; DROP TABLE ticket;--", "<b>&amp;"])
-def test_reads_back_what_was_written(api: APIClient, company: Company, text: str) -> None:
+def test_comment_is_read_back_unchanged(api: APIClient, company: Company, text: str) -> None:
     ticket = build.ticket(company)
 
     post(api, ticket, {"comment": text})

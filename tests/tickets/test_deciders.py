@@ -29,7 +29,7 @@ def decider(ticket: Ticket) -> str | None:
     return user and user.username
 
 
-def test_who_decided_is_kept_and_not_who_holds_the_ticket(
+def test_decider_is_stored_and_not_the_assignee(
     company: Company, agent: Agent, ticket: Ticket, eve: Agent
 ) -> None:
     bystander = build.ticket(company, agent=agent, status=Status.IN_REVIEW)
@@ -44,7 +44,7 @@ def test_who_decided_is_kept_and_not_who_holds_the_ticket(
     assert decider(bystander) is None
 
 
-def test_a_reopened_ticket_is_nobody_s_decision_until_somebody_else_s(
+def test_reopened_ticket_has_no_decider_until_decided_again(
     agent: Agent, ticket: Ticket, eve: Agent
 ) -> None:
     working.move(ticket.pk, Status.ACCEPTED, user=agent.user)
@@ -73,7 +73,7 @@ def test_commands_decide_for_their_agent(agent: Agent, ticket: Ticket) -> None:
         ("company", "ada", None),
     ],
 )
-def test_the_database_reads_it_from_the_history_also_for_the_version_before(
+def test_database_derives_the_decider_from_history(
     company: Company, agent: Agent, ticket: Ticket, by: str, actor: str, expected: str | None
 ) -> None:
     other = build.ticket(company, agent=agent, status=Status.IN_REVIEW)

@@ -140,13 +140,13 @@ def test_the_command_takes_a_code_and_names_the_choices(ticket: Ticket) -> None:
         (Amounts(Decimal(1), currency="EURO"), "Currency: enter an ISO 4217 code"),
     ],
 )
-def test_an_amount_that_cannot_be_is_refused_by_its_name(
+def test_invalid_amount_is_refused_at_its_field(
     agent: Agent, ticket: Ticket, amounts: Amounts, says: str
 ) -> None:
     assert refusal(ticket, agent.user, Status.ACCEPTED, amounts=amounts).startswith(says)
 
 
-def test_the_largest_and_the_smallest_amount_read_the_same_back(
+def test_largest_and_smallest_amounts_are_read_back_unchanged(
     api: APIClient, agent: Agent, ticket: Ticket
 ) -> None:
     edges = Amounts(Decimal(10**10), Decimal("9999999999.999"), Decimal("0.001"), "KWD")

@@ -86,7 +86,7 @@ def test_a_ticket_s_life_as_the_clocks_see_it(api: APIClient, agent: Agent, cloc
 
 
 @pytest.mark.parametrize("to", [Status.INCOMPLETE, Status.DECLINED, Status.ACCEPTED])
-def test_a_move_that_the_company_is_told_of_is_an_answer(
+def test_move_visible_to_the_company_is_a_first_response(
     api: APIClient, agent: Agent, clock: Clock, to: Status
 ) -> None:
     clock(2, 11)
@@ -99,7 +99,7 @@ def test_a_move_that_the_company_is_told_of_is_an_answer(
     assert clocks.first_response(ticket, at(4, 11)) == clocks.ClockState.DONE_LATE
 
 
-def test_taking_into_review_is_no_answer(api: APIClient, agent: Agent, clock: Clock) -> None:
+def test_review_is_no_first_response(api: APIClient, agent: Agent, clock: Clock) -> None:
     clock(2, 11)
     ticket = opened(api)
     working.move(ticket.pk, Status.IN_REVIEW, user=agent.user)
@@ -108,7 +108,7 @@ def test_taking_into_review_is_no_answer(api: APIClient, agent: Agent, clock: Cl
     assert ticket.first_responded_at is None
 
 
-def test_what_a_company_writes_is_no_answer(api: APIClient, clock: Clock) -> None:
+def test_company_s_text_is_no_first_response(api: APIClient, clock: Clock) -> None:
     clock(2, 11)
     ticket = opened(api)
     clock(2, 12)
@@ -118,7 +118,7 @@ def test_what_a_company_writes_is_no_answer(api: APIClient, clock: Clock) -> Non
     assert ticket.first_responded_at is None
 
 
-def test_a_refused_move_winds_nothing(api: APIClient, agent: Agent, clock: Clock) -> None:
+def test_refused_move_changes_no_due_date(api: APIClient, agent: Agent, clock: Clock) -> None:
     clock(2, 11)
     ticket = opened(api)
     before = dues(ticket)
@@ -185,7 +185,7 @@ def test_without_a_usable_target_nothing_is_due_and_tickets_are_opened(
         ([], None),
     ],
 )
-def test_a_claim_has_to_be_filed_as_the_carrier_says(
+def test_claim_deadline_follows_the_filing_rule(
     api: APIClient, company: Company, rules: list[tuple[str, int, bool]], days: int | None
 ) -> None:
     for carrier, number, from_delivery in rules:
@@ -204,7 +204,7 @@ def filing_rule(carrier_name: str = "", type_id: int = 4, **changes: Any) -> Fil
     )
 
 
-def test_another_company_s_shipment_says_nothing(
+def test_shipment_of_another_company_sets_no_claim_deadline(
     api: APIClient, company: Company, birch: Company
 ) -> None:
     filing_rule()
@@ -221,7 +221,7 @@ def statements(api: APIClient, **body: Any) -> list[str]:
     return [each["sql"] for each in captured if "SAVEPOINT" not in each["sql"]]
 
 
-def test_clocks_cost_an_opening_one_statement_and_no_second_write(
+def test_due_dates_cost_an_opening_one_statement_and_no_write(
     api: APIClient, company: Company, agent: Agent
 ) -> None:
     build.shipment(company, shipped_at=at(2, 7))

@@ -70,7 +70,7 @@ def test_one_ticket_of_a_batch_fails_alone(
     assert errors[0].exc_info
 
 
-def test_what_the_database_refuses_is_found_by_halving(
+def test_row_that_the_database_refuses_is_found_by_halving(
     tickets: list[Ticket], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     save = recalculation.save_due_dates
@@ -86,9 +86,7 @@ def test_what_the_database_refuses_is_found_by_halving(
     assert Ticket.objects.get(due_at=None) == tickets[2]
 
 
-def test_a_ticket_that_is_done_after_all_is_forgotten(
-    bad: Ticket, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failure_is_forgotten_after_a_success(bad: Ticket, monkeypatch: pytest.MonkeyPatch) -> None:
     jobs.recalculate_stale()
     monkeypatch.undo()
 
@@ -96,7 +94,7 @@ def test_a_ticket_that_is_done_after_all_is_forgotten(
     assert failed() == []
 
 
-def test_what_has_not_failed_for_a_day_is_forgotten(bad: Ticket) -> None:
+def test_failure_is_forgotten_after_a_day(bad: Ticket) -> None:
     jobs.recalculate_stale()
     Ticket.objects.filter(pk=bad.pk).update(status=2)
     FailedRow.objects.update(last_at=timezone.now() - timedelta(hours=25))
@@ -129,7 +127,7 @@ def test_where_nearly_all_fail_the_job_fails(
         jobs.recalculate_stale()
 
 
-def test_a_database_that_is_away_is_no_ticket_s_fault(
+def test_unavailable_database_blames_no_ticket(
     tickets: list[Ticket], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(_: list[Ticket]) -> None:
@@ -176,7 +174,7 @@ def test_the_other_tickets_get_their_claim_deadline(
     assert failed() == [("set_late_claim_deadlines", str(waiting[0].pk), 1)]
 
 
-def test_what_is_taken_back_of_an_agent_who_left_fails_alone(
+def test_unassigning_one_ticket_of_a_leaver_fails_alone(
     company: Company, agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     agents_tickets = [build.ticket(company, agent=agent, status=Status.FOLLOW_UP) for _ in range(3)]
@@ -192,7 +190,7 @@ def test_what_is_taken_back_of_an_agent_who_left_fails_alone(
     assert failed() == [("assign_waiting", str(agents_tickets[0].pk), 1)]
 
 
-def test_of_the_other_tickets_that_are_soon_late_agents_hear(
+def test_agents_are_notified_of_the_other_late_tickets(
     company: Company, agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     soon = timezone.now() + timedelta(minutes=9)

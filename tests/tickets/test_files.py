@@ -116,7 +116,9 @@ def test_an_address_lives_an_hour_and_cannot_be_made_up(
 
 
 @pytest.mark.usefixtures("trusted")
-def test_a_form_is_as_good_as_json(api: APIClient, ticket: Ticket, company: Company) -> None:
+def test_multipart_form_is_accepted_like_json(
+    api: APIClient, ticket: Ticket, company: Company
+) -> None:
     fields = {"description": "Front", "company_id": str(company.pk), "content_type": "text/html"}
     upload = BytesIO(PNG)
     upload.name = "front.png"
@@ -146,7 +148,7 @@ def test_a_form_is_as_good_as_json(api: APIClient, ticket: Ticket, company: Comp
     ],
 )
 @pytest.mark.usefixtures("trusted")
-def test_a_name_is_shown_as_it_can_harm_nobody(
+def test_file_names_are_sanitized(
     api: APIClient, ticket: Ticket, name: str, expected: str, disk: Path
 ) -> None:
     status, answer = send(api, ticket.pk, PNG, name)
@@ -175,7 +177,7 @@ def test_a_name_is_shown_as_it_can_harm_nobody(
         (as_json(PNG, path="/etc"), "path"),
     ],
 )
-def test_a_wrong_body_is_told_by_its_field_and_leaves_no_trace(
+def test_invalid_body_names_its_field_and_stores_nothing(
     api: APIClient, ticket: Ticket, disk: Path, body: dict[str, Any], field: str
 ) -> None:
     answer = api.post(f"/company/tickets/{ticket.pk}/files", body)
@@ -220,7 +222,7 @@ FILE = form_part("file", PNG, "a.png")
         (form(*(form_part("file", b"1", "a") for number in range(200))), "x"),
     ],
 )
-def test_a_form_that_is_none_is_refused_and_leaves_no_trace(
+def test_malformed_form_is_refused_and_stores_nothing(
     api: APIClient, ticket: Ticket, disk: Path, body: bytes, boundary: str
 ) -> None:
     answer = send_form(api, f"/company/tickets/{ticket.pk}/files", body, boundary)
@@ -236,7 +238,9 @@ def test_only_json_and_forms_are_read(api: APIClient, ticket: Ticket, kind: str)
     assert answer.status_code == 415
 
 
-def test_another_company_s_ticket_is_none(birch_api: APIClient, ticket: Ticket, disk: Path) -> None:
+def test_ticket_of_another_company_is_not_found(
+    birch_api: APIClient, ticket: Ticket, disk: Path
+) -> None:
     assert send(birch_api, ticket.pk, PNG)[0] == 404
     assert birch_api.get(f"/company/evidences/{ticket.pk}").status_code == 404
     attach = f"/company/attach/evidences/{ticket.pk}"
@@ -257,7 +261,7 @@ def test_a_decided_ticket_takes_no_files(
 
 
 @pytest.mark.usefixtures("trusted")
-def test_a_ticket_has_so_many_files_and_no_more(
+def test_number_of_files_is_bounded(
     api: APIClient, ticket: Ticket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(changes, "MOST_PER_TICKET", 2)
@@ -270,7 +274,7 @@ def test_a_ticket_has_so_many_files_and_no_more(
 
 
 @pytest.mark.usefixtures("trusted")
-def test_what_is_refused_at_the_last_moment_leaves_nothing_in_the_storage(
+def test_late_refusal_leaves_nothing_in_the_storage(
     api: APIClient, ticket: Ticket, disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Decide the ticket while the file is read, or let saving the row fail."""
@@ -304,9 +308,7 @@ def test_a_repeat_with_the_same_key_is_one_file(api: APIClient, ticket: Ticket, 
     assert not UnfinishedFile.objects.exists()
 
 
-def test_what_agents_keep_among_themselves_is_in_no_list(
-    api: APIClient, company: Company, ticket: Ticket
-) -> None:
+def test_internal_files_are_in_no_list(api: APIClient, company: Company, ticket: Ticket) -> None:
     public_file = build.file(company, ticket=ticket)
     build.file(company, ticket=ticket, public=False, by="agent", actor="ada")
 
@@ -370,7 +372,7 @@ def test_few_files_wait_to_be_attached(
     assert answers[1].json()["code"] == "too_many_files"
 
 
-def test_a_picture_is_written_anew_upright_and_tells_nothing_else(
+def test_picture_is_reencoded_upright_without_metadata(
     api: APIClient, ticket: Ticket, disk: Path
 ) -> None:
     tail = b"<?php system($_GET['x']); ?><html><script>alert(1)</script>"

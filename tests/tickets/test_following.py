@@ -68,7 +68,7 @@ def test_always_has_a_cursor_to_go_on_from(api: APIClient, at: Callable[..., int
     assert walk(api, end, limit=1)[0] == [second, first]
 
 
-def test_goes_with_the_other_filters(api: APIClient, at: Callable[..., int]) -> None:
+def test_following_combines_with_other_filters(api: APIClient, at: Callable[..., int]) -> None:
     at(1, status=2)
     wanted = at(2, status=6, type_id=5)
     at(3, status=6, type_id=4)
@@ -95,7 +95,9 @@ def test_shows_nothing_of_another_company(api: APIClient, birch: Company) -> Non
         ({"cursor": "1772625600000000-0"}, "cursor"),
     ],
 )
-def test_names_what_does_not_go_together(api: APIClient, query: dict[str, Any], field: str) -> None:
+def test_conflicting_parameters_are_named(
+    api: APIClient, query: dict[str, Any], field: str
+) -> None:
     answer = api.get("/company/tickets", query)
 
     assert answer.status_code == 400
@@ -103,7 +105,7 @@ def test_names_what_does_not_go_together(api: APIClient, query: dict[str, Any], 
 
 
 @pytest.mark.usefixtures("rows_to_keep")
-def test_passes_over_no_change_that_is_committed_late(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_late_commit_is_not_missed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Commit the first change after the second one was read."""
     acme = build.company()
     api = signed_in(acme)

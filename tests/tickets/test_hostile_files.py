@@ -55,7 +55,7 @@ def refused(api: APIClient, ticket: Ticket, content: bytes, name: str = "a.png")
         b"\x00" * 50,
     ],
 )
-def test_what_is_of_another_type_is_known_by_its_content_whatever_its_name(
+def test_type_is_recognized_by_content_not_by_name(
     api: APIClient, ticket: Ticket, content: bytes
 ) -> None:
     for name in ("a.png", "a.pdf"):
@@ -75,9 +75,7 @@ def test_what_is_of_another_type_is_known_by_its_content_whatever_its_name(
     ],
     ids=["empty", "bomb", "short PNG", "short JPEG", "HTML as JPEG", "short PDF", "HTML as PDF"],
 )
-def test_what_cannot_be_opened_whole_is_refused(
-    api: APIClient, ticket: Ticket, content: bytes, code: str
-) -> None:
+def test_damaged_file_is_refused(api: APIClient, ticket: Ticket, content: bytes, code: str) -> None:
     assert refused(api, ticket, content) == (422, code)
 
 
@@ -123,7 +121,7 @@ def test_a_body_has_at_most_15_mib(api: APIClient, ticket: Ticket) -> None:
         ("POST", "/admin/login/", 1),
     ],
 )
-def test_the_door_takes_large_bodies_at_three_addresses_only(
+def test_large_bodies_are_accepted_at_three_addresses_only(
     method: str, path: str, most: int
 ) -> None:
     request = RequestFactory().generic(method, path)
@@ -142,7 +140,7 @@ def test_the_door_takes_large_bodies_at_three_addresses_only(
         ("while True: pass", "file_too_complex"),
     ],
 )
-def test_a_decoder_that_crashes_or_never_ends_takes_nobody_along(
+def test_crashing_or_endless_decoder_harms_no_other_request(
     api: APIClient,
     ticket: Ticket,
     tmp_path: Path,
@@ -268,7 +266,7 @@ def test_seconds_of_processor_are_counted_per_company_and_minute(
     ],
     ids=["WebP", "JPEG of a hundred scans"],
 )
-def test_what_would_take_too_long_is_refused_by_its_header(
+def test_image_that_takes_too_long_is_refused_by_its_header(
     api: APIClient, ticket: Ticket, content: bytes, hint: str
 ) -> None:
     status, answer = send(api, ticket.pk, content)

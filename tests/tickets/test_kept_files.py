@@ -78,7 +78,7 @@ def test_a_storage_that_fails_for_one_file_harms_no_other(
 
 
 @pytest.mark.django_db
-def test_what_a_killed_upload_left_is_removed_after_an_hour(disk: Path) -> None:
+def test_orphan_of_a_killed_upload_is_removed_after_an_hour(disk: Path) -> None:
     upload = kept_files.UNFINISHED_FOR
     for age in (upload / 2, upload * 2):
         name = storage.write_file(storage.new_file_name(), b"half done")
@@ -114,7 +114,7 @@ def test_an_orphan_that_cannot_be_removed_keeps_no_other(
     assert FailedRow.objects.get().key == names[0]
 
 
-def test_a_file_that_no_ticket_got_in_a_day_is_forgotten(
+def test_unattached_file_is_deleted_after_a_day(
     api: APIClient, ticket: Ticket, disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kept_files, "make_thumbnail", lambda *_: b"small")

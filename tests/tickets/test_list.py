@@ -80,7 +80,7 @@ def test_names_no_next_cursor_on_the_last_page(api: APIClient, company: Company)
     assert listed(api, limit=2, cursor=newest_first[1])["next_cursor"] is None
 
 
-def test_takes_the_cursor_of_no_other_list(
+def test_unknown_or_foreign_cursor_is_refused(
     api: APIClient, company: Company, birch: Company
 ) -> None:
     foreign = build.ticket(birch)
@@ -186,7 +186,7 @@ def test_fills_in_all_comments_when_asked(api: APIClient, company: Company) -> N
         ("company_id", ["1"]),
     ],
 )
-def test_names_what_it_cannot_read(api: APIClient, field: str, values: list[str]) -> None:
+def test_invalid_parameters_are_named(api: APIClient, field: str, values: list[str]) -> None:
     for value in values:
         answer = api.get("/company/tickets", {field: value})
 

@@ -53,7 +53,7 @@ def test_a_load_is_of_tickets_whose_clock_runs(company: Company, status: Status)
     assert stored_loads() == {"ada": int(status in RUNNING)}
 
 
-def test_what_is_rolled_back_was_no_change(company: Company) -> None:
+def test_rollback_leaves_the_load_unchanged(company: Company) -> None:
     ada = build.agent("ada")
     with transaction.atomic():
         build.ticket(company, agent=ada)
@@ -77,7 +77,7 @@ def test_summing_up_leaves_a_row_for_each_agent_and_status(company: Company) -> 
 
 
 @pytest.mark.usefixtures("rows_to_keep")
-def test_summing_up_beside_moves_and_other_sums_loses_nothing() -> None:
+def test_concurrent_summing_up_loses_nothing() -> None:
     acme, agents = build.company(), [build.agent("ada"), build.agent("bob")]
     tickets = [build.ticket(acme, agent=agents[0]).pk for _ in range(8)]
 
@@ -94,7 +94,7 @@ def test_summing_up_beside_moves_and_other_sums_loses_nothing() -> None:
     assert LoadChange.objects.count() <= 2
 
 
-def test_what_the_triggers_did_not_see_is_mended_and_told(
+def test_drift_of_loads_is_repaired_and_reported(
     company: Company, caplog: pytest.LogCaptureFixture
 ) -> None:
     ada, bob = build.agent("ada"), build.agent("bob")

@@ -60,7 +60,7 @@ def test_counts_exactly_up_to_a_length(
     assert rung == []
 
 
-def test_beyond_it_a_worker_counts_and_the_next_are_told(
+def test_long_list_is_counted_by_a_worker_for_later_requests(
     api: APIClient, company: Company, few: None, rung: list[Any]
 ) -> None:
     for status in (1, 2, 2, 2, 2, 6):
@@ -84,7 +84,7 @@ def test_beyond_it_a_worker_counts_and_the_next_are_told(
     assert listed(api, type=3)["total_rows"] == 7
 
 
-def test_an_old_count_is_told_and_made_anew(
+def test_old_count_is_returned_and_renewed(
     api: APIClient, company: Company, few: None, rung: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for _ in range(5):
@@ -130,7 +130,7 @@ def test_without_a_cache_it_still_reads_no_more(
     ],
     ids=str,
 )
-def test_no_list_reads_what_it_does_not_show(
+def test_list_reads_only_the_rows_that_it_shows(
     api: APIClient,
     company: Company,
     birch: Company,
@@ -155,7 +155,7 @@ def test_no_list_reads_what_it_does_not_show(
 
 @pytest.mark.usefixtures("rung")
 @pytest.mark.parametrize("query", [{}, {"status": "2"}, {"status": "1,2,4"}], ids=str)
-def test_of_a_late_page_only_its_own_ids_leave_the_database(
+def test_late_page_fetches_only_its_own_ids(
     api: APIClient, company: Company, query: dict[str, Any]
 ) -> None:
     with connection.cursor() as cursor:
@@ -187,7 +187,7 @@ def rows_read(sql: str) -> int:
     return read
 
 
-def test_two_companies_with_long_lists_are_told_their_own_numbers(
+def test_counts_of_two_companies_are_kept_apart(
     api: APIClient,
     company: Company,
     birch_api: APIClient,

@@ -84,7 +84,7 @@ def test_keeps_the_reason_of_a_review_among_agents(company: Company) -> None:
 @pytest.mark.usefixtures("agent")
 @pytest.mark.parametrize("to", [Status.DECLINED, Status.INCOMPLETE])
 @pytest.mark.parametrize("reason", ["", "  \n"])
-def test_asks_why(company: Company, to: Status, reason: str) -> None:
+def test_moves_that_need_a_reason_require_it(company: Company, to: Status, reason: str) -> None:
     ticket = build.ticket(company, status=6)
 
     assert "it is required to move" in refused(ticket, to, reason=reason)
@@ -132,7 +132,7 @@ def test_lets_a_lead_reopen_to_in_review_only(company: Company, to: Status) -> N
     assert "cannot move" in refused(ticket, to, "eve", reason="why")
 
 
-def test_asks_who_moves(company: Company, agent: Agent) -> None:
+def test_command_requires_an_agent(company: Company, agent: Agent) -> None:
     ticket = build.ticket(company)
     User.objects.create_user("clerk", is_staff=True)
 
@@ -143,7 +143,7 @@ def test_asks_who_moves(company: Company, agent: Agent) -> None:
 
 
 @pytest.mark.usefixtures("agent")
-def test_knows_what_is_not_there(company: Company) -> None:
+def test_unknown_ticket_or_agent_is_named(company: Company) -> None:
     ticket = build.ticket(company)
 
     assert refused(ticket, 99) == (f"There is no status 99. There are {listed(Status)}.")

@@ -58,7 +58,7 @@ def lead(db: None) -> Agent:
     return build.agent("eve", group="lead", available=False)
 
 
-def test_is_the_sixth_type_and_is_signed(api: APIClient) -> None:
+def test_ticket_events_have_type_six_and_are_signed(api: APIClient) -> None:
     types = {each["id"]: each for each in api.get("/webhook-types").json()}
 
     response = api.post("/webhooks", {"type_id": 6, "url": "https://hooks.example.com/tickets"})
@@ -68,7 +68,7 @@ def test_is_the_sixth_type_and_is_signed(api: APIClient) -> None:
     assert response.json()["data"]["secret"]
 
 
-def test_a_new_ticket_is_told(api: APIClient, listening: Company) -> None:
+def test_opened_ticket_is_published(api: APIClient, listening: Company) -> None:
     build.shipment(listening, 4101)
 
     fields = {"type_id": 5, "shipment_id": 4101, "comments": "It is crushed."}
@@ -209,7 +209,7 @@ SILENT: dict[str, tuple[int, Act]] = {
 
 
 @pytest.mark.parametrize(("status", "act"), SILENT.values(), ids=SILENT.keys())
-def test_nothing_else_is_told(
+def test_other_acts_publish_nothing(
     api: APIClient, listening: Company, agent: Agent, status: int, act: Act
 ) -> None:
     act(api, build.ticket(listening, status=status), agent)
@@ -228,7 +228,7 @@ def test_a_lead_who_reopens_is_an_agent(listening: Company, lead: Agent) -> None
     assert body["data"]["comment"] is None
 
 
-def test_a_move_of_many_tells_of_each(listening: Company, agent: Agent) -> None:
+def test_bulk_move_publishes_an_event_per_ticket(listening: Company, agent: Agent) -> None:
     desk = Client()
     desk.force_login(agent.user)
     tickets = [build.ticket(listening) for _ in range(3)]
@@ -282,7 +282,7 @@ def test_each_kind_of_history_is_news_or_is_not(listening: Company, kind: Kind) 
         lambda ticket: add_comment(ticket, CALLER, "Hello?"),
     ],
 )
-def test_what_is_news_is_not_written_without_telling(
+def test_history_that_is_news_requires_publishing(
     listening: Company, write: Callable[[Ticket], None]
 ) -> None:
     with pytest.raises(RuntimeError, match="telling"), transaction.atomic():
@@ -295,7 +295,7 @@ def test_what_is_news_is_not_written_without_telling(
     ("order", "weightiest"),
     [(list(TicketChange), "appeal_decided"), (list(TicketChange)[:0:-1], "appealed")],
 )
-def test_of_several_changes_the_weightiest_is_told(
+def test_most_important_of_several_changes_is_published(
     listening: Company, order: list[TicketChange], weightiest: str
 ) -> None:
     ticket, lead = build.ticket(listening, status=3), Actor(By.LEAD, "eve")
@@ -332,7 +332,7 @@ def test_an_appeal_has_the_status_before_it(listening: Company) -> None:
     assert (body["data"]["change"], body["data"]["previous_status_id"]) == ("appeal_decided", 3)
 
 
-def test_what_is_undone_within_a_service_is_not_told(listening: Company) -> None:
+def test_change_rolled_back_within_a_service_is_not_published(listening: Company) -> None:
     ticket = build.ticket(listening)
 
     @news.telling
@@ -400,7 +400,7 @@ def test_without_a_listener_a_ticket_costs_one_look_and_no_write(
     assert Ticket.objects.get().last_event_at is None
 
 
-def test_times_grow_however_the_clock_goes(
+def test_event_times_never_go_back(
     listening: Company, agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = timezone.now()

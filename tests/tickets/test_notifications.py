@@ -41,9 +41,7 @@ def lead(db: None) -> User:
     return build.agent("eve", group="lead", available=False).user
 
 
-def test_whoever_a_ticket_is_assigned_to_is_notified(
-    company: Company, agent: Agent, ben: Agent, lead: User
-) -> None:
+def test_assignee_is_notified(company: Company, agent: Agent, ben: Agent, lead: User) -> None:
     new = opening.open_ticket(company, ACME, type_id=2)
     assert unread_of(agent) == [(new.pk, "assigned", "")]
 
@@ -55,7 +53,7 @@ def test_whoever_a_ticket_is_assigned_to_is_notified(
     assert unread_of(agent) == [(new.pk, "assigned", "ben")]
 
 
-def test_nobody_is_notified_of_what_they_did(company: Company, agent: Agent, lead: User) -> None:
+def test_nobody_is_notified_of_their_own_acts(company: Company, agent: Agent, lead: User) -> None:
     free, other = build.ticket(company), build.ticket(company)
     eve = Agent.objects.get(user=lead)
 
@@ -99,7 +97,7 @@ def test_watchers_are_notified_of_a_decision_and_of_no_other_move(
     assert unread_of(ben) == [(ticket.pk, "watched", "ada")]
 
 
-def test_what_is_unread_is_renewed_and_not_repeated(
+def test_unread_notification_is_renewed_and_not_repeated(
     company: Company, ticket: Ticket, agent: Agent
 ) -> None:
     updating.comment(company, ticket.pk, ACME, "First.")
@@ -139,9 +137,7 @@ def test_a_company_cannot_mention_an_agent(company: Company, ticket: Ticket, ben
     assert unread_of(ben) == []
 
 
-def test_who_is_no_longer_active_is_not_notified(
-    company: Company, ticket: Ticket, agent: Agent
-) -> None:
+def test_inactive_agent_is_not_notified(company: Company, ticket: Ticket, agent: Agent) -> None:
     User.objects.update(is_active=False)
 
     updating.comment(company, ticket.pk, ACME, "Anybody?")

@@ -56,7 +56,7 @@ def prune(*options: str) -> str:
     return out.getvalue()
 
 
-def test_the_content_goes_and_the_row_stays(
+def test_old_content_is_deleted_and_its_row_stays(
     company: Company, api: APIClient, admin_client: Client, settings: Settings, disk: Path
 ) -> None:
     settings.KEEP_DAYS = {**settings.KEEP_DAYS, "files": 100}
@@ -94,7 +94,7 @@ def test_prune_with_days_leaves_evidence(company: Company, disk: Path) -> None:
     assert contents(disk) == 2
 
 
-def test_what_the_storage_does_not_take_back_is_tried_again(
+def test_failed_deletion_is_retried(
     company: Company, disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(name: str) -> None:

@@ -90,9 +90,7 @@ def test_comments_go_on_by_cursor_and_a_new_one_is_not_missed(
 
 
 @pytest.mark.parametrize("cursor", ["", "x", "-1", "1-2", "9" * 30])
-def test_a_cursor_of_comments_that_is_none_is_refused(
-    api: APIClient, company: Company, cursor: str
-) -> None:
+def test_invalid_comment_cursor_is_refused(api: APIClient, company: Company, cursor: str) -> None:
     address = f"/company/tickets/comments/{build.ticket(company).pk}"
 
     answer = api.get(address, {"cursor": cursor})
@@ -147,7 +145,7 @@ def test_a_page_of_long_texts_ends_early_and_goes_on(
     assert sorted(ids) == [ticket.pk for ticket in tickets]
 
 
-def test_what_is_not_sent_is_not_read(
+def test_texts_beyond_the_page_are_not_read(
     api: APIClient, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Trap: process and database carry all texts for each request."""
@@ -183,7 +181,7 @@ def test_history_shows_the_newest_thousand_moves(api: APIClient, company: Compan
     assert row["history"][-1]["to"] == 10
 
 
-def test_a_change_during_the_reading_moves_no_cursor_past_others(
+def test_change_while_reading_skips_no_ticket(
     api: APIClient, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     past = timezone.now() - timedelta(hours=1)

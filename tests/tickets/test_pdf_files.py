@@ -72,7 +72,7 @@ def test_an_action_without_a_click_makes_a_pdf_active(act: bytes, packed: bool) 
         ),
     ],
 )
-def test_other_parts_that_act(
+def test_other_active_parts_are_recognized(
     catalog: bytes, page: bytes, others: list[bytes], packed: bool
 ) -> None:
     assert has_active_parts(open_pdf(pdfs.page_of_pdf(catalog, page, *others, packed=packed)))

@@ -69,7 +69,7 @@ def test_is_fair_on_a_quiet_day() -> None:
     assert jain(received.values()) >= 0.99
 
 
-def test_would_see_a_picker_that_breaks_ties_by_id() -> None:
+def test_picker_that_breaks_ties_by_id_is_noticed() -> None:
     received = day(tie_by_id, EIGHT, tickets=800, open_at_once=1)
 
     assert most_to_least(received) > 400
@@ -96,7 +96,7 @@ def test_shares_by_capacity_when_there_is_much_to_do(capacities: dict[int, int])
     assert jain(received[agent] / most for agent, most in capacities.items()) >= 0.99
 
 
-def test_would_see_a_picker_that_does_not_know_capacities() -> None:
+def test_picker_that_ignores_capacities_is_noticed() -> None:
     received = day(least_open, {1: 20, 2: 40, 3: 60}, tickets=2000, open_at_once=54)
 
     assert received[1] / 2000 != pytest.approx(20 / 120, rel=0.05)

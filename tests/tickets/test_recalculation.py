@@ -41,7 +41,7 @@ def test_tickets_from_before_the_clocks_are_wound(company: Company) -> None:
     assert jobs.recalculate_stale() == 0
 
 
-def test_it_is_no_change_of_the_ticket(company: Company) -> None:
+def test_recalculation_does_not_change_the_ticket(company: Company) -> None:
     ticket = build.ticket(company)
     fields = {"version": 1, "updated_at": ticket.updated_at, "status": Status.PENDING}
 
@@ -102,7 +102,7 @@ def test_without_a_target_nothing_is_due_any_more(company: Company) -> None:
 
 
 @pytest.mark.parametrize("status", sorted(TERMINAL))
-def test_what_was_promised_for_a_decided_ticket_stays(company: Company, status: Status) -> None:
+def test_due_dates_of_a_decided_ticket_stay(company: Company, status: Status) -> None:
     promised = MONDAY - HOUR
     ticket = build.ticket(company, status=status, resolution_due_at=promised)
 
@@ -128,7 +128,7 @@ def test_a_ticket_without_its_history_stands_where_its_status_says(company: Comp
     assert dues(ticket)[2] is None
 
 
-def test_goes_on_where_it_was_killed(company: Company, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_continues_after_a_kill(company: Company, monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(5):
         build.ticket(company)
     monkeypatch.setattr(recalculation, "BATCH", 2)

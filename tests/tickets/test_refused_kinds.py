@@ -71,7 +71,7 @@ def avif() -> bytes:
         (bytes(2_000) + files.pdf(), "a PDF with something else before it", "again"),
     ],
 )
-def test_a_wrong_kind_is_named_with_what_to_do(
+def test_refused_type_is_named_with_advice(
     api: APIClient, company: Company, content: bytes, name: str, advice: str
 ) -> None:
     ticket = build.ticket(company)
@@ -84,7 +84,7 @@ def test_a_wrong_kind_is_named_with_what_to_do(
     assert advice in answer["message"]
 
 
-def test_what_nobody_knows_is_refused_without_a_guess() -> None:
+def test_unknown_type_is_refused_without_a_guess() -> None:
     with pytest.raises(FileRefused) as caught:
         kinds.media_type_of(bytes(range(200, 255)) + bytes(50))
     assert str(caught.value) == kinds.OTHER_TYPE

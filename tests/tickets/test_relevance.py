@@ -50,17 +50,17 @@ CONTENT += [
 
 
 @pytest.mark.parametrize("text", COURTESY)
-def test_holds_courtesy_for_nothing(text: str) -> None:
+def test_courtesy_is_irrelevant(text: str) -> None:
     assert not says_something(Ticket(), text, None)
 
 
 @pytest.mark.parametrize("text", CONTENT)
-def test_hears_what_is_more_than_courtesy(text: str) -> None:
+def test_more_than_courtesy_is_relevant(text: str) -> None:
     assert says_something(Ticket(), text, None)
 
 
 @pytest.mark.parametrize("text", ["", "  \n"])
-def test_lets_a_move_without_words_pass(text: str) -> None:
+def test_move_without_text_is_relevant(text: str) -> None:
     assert says_something(Ticket(data='{"a": 1}'), text, None)
 
 

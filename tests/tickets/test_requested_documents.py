@@ -91,7 +91,7 @@ def test_a_document_of_another_ticket_is_none(
     assert status_and_documents(api, ticket) == (4, [("Invoice", False)])
 
 
-def test_what_has_come_may_be_asked_for_again(api: APIClient, ticket: Ticket) -> None:
+def test_fulfilled_document_may_be_requested_again(api: APIClient, ticket: Ticket) -> None:
     ask(ticket, "Invoice")
     send(api, ticket.pk, PNG, requested_document="Invoice")
     ask(ticket, "Invoice")
@@ -123,7 +123,7 @@ def test_evidence_that_is_attached_fulfils_a_document_too(api: APIClient, ticket
     assert status_and_documents(api, ticket) == (5, [("Invoice", True)])
 
 
-def test_the_command_refuses_what_nobody_could_send(ticket: Ticket) -> None:
+def test_command_refuses_invalid_document_names(ticket: Ticket) -> None:
     for names, to, message in (
         (["x" * 201], Status.INCOMPLETE, "200 characters"),
         ([str(number) for number in range(31)], Status.INCOMPLETE, "At most 30"),

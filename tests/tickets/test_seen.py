@@ -116,7 +116,7 @@ def rows() -> list[object]:
 
 
 @pytest.mark.parametrize("act", EVERY_ACT)
-def test_nothing_is_written_over_what_is_unread(
+def test_unread_acts_hold_back_every_write(
     company: Company, eve: User, ben: User, act: str
 ) -> None:
     ticket = world(company, act)
@@ -136,7 +136,7 @@ def test_nothing_is_written_over_what_is_unread(
 
 
 @pytest.mark.parametrize("act", AGENT_ACTS)
-def test_one_s_own_acts_in_another_tab_hold_nothing_back(
+def test_own_acts_in_another_tab_hold_nothing_back(
     company: Company, eve: User, ben: User, act: str
 ) -> None:
     for write in ("note", "reply", "move"):
@@ -161,7 +161,7 @@ def test_a_company_s_token_may_be_called_what_the_agent_is_called(
         working.move(ticket.pk, Status.ACCEPTED, user=eve, seen=page_token)
 
 
-def test_nobody_has_to_read_what_changes_nothing(company: Company, eve: User, ben: User) -> None:
+def test_irrelevant_acts_hold_nothing_back(company: Company, eve: User, ben: User) -> None:
     ticket = world(company, "wrote")
     page_token = seen_of(ticket)
     for kind in QUIET:
@@ -229,7 +229,7 @@ def test_a_form_that_assigns_automatically_does_it_once(company: Company, eve: U
 
 
 @pytest.mark.usefixtures("rows_to_keep")
-def test_whoever_waited_for_the_ticket_looks_when_they_have_it(transactional_db: None) -> None:
+def test_unread_acts_are_checked_after_waiting_for_the_lock(transactional_db: None) -> None:
     eve, ben = (build.agent(name, group="lead", available=False).user for name in ("eve", "ben"))
     company = build.company()
     for act in ("wrote", "sent a file", "noted"):

@@ -127,7 +127,7 @@ def test_offers_the_moves_of_agents_in_their_order() -> None:
     }
 
 
-def test_stays_a_number() -> None:
+def test_status_is_an_integer() -> None:
     assert Status(4) is Status.INCOMPLETE
     assert (Status.INCOMPLETE == 4, Status.PENDING < 2, f"{Status.DECLINED}") == (True, True, "3")
     assert {4: "x"}[Status.INCOMPLETE] == "x"

@@ -81,7 +81,7 @@ def test_leaves_what_somebody_has_and_what_is_decided(
     assert not HistoryEntry.objects.exists()
 
 
-def test_who_is_no_agent_takes_nothing(company: Company) -> None:
+def test_non_agent_takes_nothing(company: Company) -> None:
     build.ticket(company)
     lead = User.objects.create_superuser("root")
 

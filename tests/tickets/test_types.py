@@ -66,7 +66,7 @@ def test_serves_one_type(api: APIClient) -> None:
     assert api.get("/tickets/types?id=x").json()["errors"][0]["code"] == "wrong_type"
 
 
-def test_serves_what_programs_go_by(api: APIClient) -> None:
+def test_serves_fields_for_programs(api: APIClient) -> None:
     TicketType.objects.filter(pk=10).update(
         inputs=[{"name": "box", "el": "input", "required": True}],
         files=[{"name": "Photo"}],
@@ -137,7 +137,7 @@ def test_an_agent_changes_nothing_of_a_type(edit: Callable[..., HttpResponse]) -
 
 
 @pytest.mark.parametrize("text", ["{}", "null", "[]", ""])
-def test_nothing_is_an_empty_list(edit: Callable[..., HttpResponse], text: str) -> None:
+def test_empty_value_is_an_empty_list(edit: Callable[..., HttpResponse], text: str) -> None:
     assert edit("lead", inputs=text, files=text).status_code == 302
 
     changed = TicketType.objects.get(pk=5)
@@ -162,7 +162,7 @@ def test_nothing_is_an_empty_list(edit: Callable[..., HttpResponse], text: str) 
         ("files", "[", "Enter a valid JSON"),
     ],
 )
-def test_what_programs_could_not_read_is_refused(
+def test_invalid_json_for_programs_is_refused(
     edit: Callable[..., HttpResponse], field: str, text: str, says: str
 ) -> None:
     answer = edit("lead", **{field: text})

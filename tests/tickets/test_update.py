@@ -67,9 +67,7 @@ def test_keeps_what_came_with_a_follow_up_that_cannot_follow(
 
 
 @pytest.mark.parametrize("status", [1, 5, 10])
-def test_says_nothing_of_a_status_that_was_there_already(
-    api: APIClient, company: Company, status: int
-) -> None:
+def test_unchanged_status_is_not_recorded(api: APIClient, company: Company, status: int) -> None:
     ticket = build.ticket(company, status=status)
 
     assert update_ticket(api, ticket, status) == "0"
