@@ -85,8 +85,7 @@ class Chromium:
         try:
             yield Tab(self, context, base)
         finally:
-            # Close the window before the test's rows are deleted: no request may be on its way
-            # then.
+            # Close the window before the test's rows are deleted, so that no request is on its way.
             self.do(context.close)
 
 
@@ -97,8 +96,7 @@ class Tab:
         self.chromium = chromium
         self.base = base
         self.context = context
-        # Errors in the console: failed scripts, violations of the content security policy, and the
-        # like.
+        # Errors in the console: failed scripts, violations of the content security policy, etc.
         self.complaints: list[str] = []
         self.expected: tuple[str, ...] = ()
         self.page: Page = chromium.do(self.open)

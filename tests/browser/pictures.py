@@ -54,7 +54,7 @@ def scenes(world: World) -> Iterator[Scene]:
     ada, eve = world.ada, world.eve
     mine, claim = f"{LIST}?queue=mine", f"{LIST}{world.claim.pk}/change/?list=queue%3Dmine"
     # The viewer gives its canvas a width once the file is drawn.
-    rows, thread, drawn_canvas = "tr.data-row", "#ticket", '#viewer-canvas[style*="width"]'
+    rows, thread, canvas = "tr.data-row", "#ticket", '#viewer-canvas[style*="width"]'
     reports, first = "/admin/reports/", "/admin/first-run/"
     yield Scene("queue", 1440, "en", "light", ada, mine, until=rows)
     yield Scene("queue", 1280, "es", "dark", ada, mine, until=rows)
@@ -71,10 +71,8 @@ def scenes(world: World) -> Iterator[Scene]:
     yield Scene(
         "claim", 1440, "es", "dark", eve, claim, until="#claimed-claim", before="#edit-amounts"
     )
-    yield Scene(
-        "viewer", 1440, "en", "light", ada, claim, until=drawn_canvas, before="a[data-view]"
-    )
-    yield Scene("viewer", 390, "es", "dark", ada, claim, until=drawn_canvas, before="a[data-view]")
+    yield Scene("viewer", 1440, "en", "light", ada, claim, until=canvas, before="a[data-view]")
+    yield Scene("viewer", 390, "es", "dark", ada, claim, until=canvas, before="a[data-view]")
     yield Scene("reports", 1440, "en", "light", eve, reports)
     yield Scene("reports", 1920, "es", "dark", eve, reports)
     yield Scene("first-run", 1280, "es", "light", eve, first)

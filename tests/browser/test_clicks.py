@@ -139,8 +139,7 @@ def test_jobs_take_as_many_acts_as_the_manual_says(
     count.leave_by("Control+Enter")
     assert (tab.ticket, count.acts_since_last()) == (late[4], 3)
 
-    # Jobs outside the table: the next ticket, and back. The list is next to the ticket, so that no
-    # page is loaded.
+    # Next ticket and back are no jobs of the table. With the list at hand, no page is loaded.
     tab.sees(".desk-beside [aria-current]", f"#{late[4]}")
     tab.do(lambda page: page.evaluate("window.sameDocument = true"))
     count.press("j")

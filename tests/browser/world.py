@@ -142,13 +142,13 @@ class World:
         build.fact("shipment", shipment_id=shipment, tracking_number=number, **fields)
 
     def scan(
-        self, shipment: int, status: str, where: str, when: datetime, description: str = ""
+        self, shipment: int, status: str, where: str, when: datetime, details: str = ""
     ) -> None:
         build.fact(
             "tracking",
             shipment_id=shipment,
             status=status,
-            status_description=description,
+            status_description=details,
             location=where,
             occurred_at=when.isoformat(),
         )
@@ -230,7 +230,7 @@ class World:
             incidence_id=where,
             shipment_id=where,
             incidence_kind="lost",
-            description="Not seen since the truck from San Luis was unloaded",
+            details="Not seen since the truck from San Luis was unloaded",
         )
         user = self.ada.user
         with at(self.now - 28 * HOUR):

@@ -32,31 +32,27 @@ class Page(HTMLParser):
         self.feed(html)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        attributes = {name: value or "" for name, value in attrs}
+        fields = {name: value or "" for name, value in attrs}
         self.tags.append(tag)
         # Skip text in <bdi>, which came from outside, and in elements with a language of their own.
-        foreign = tag in UNREAD | {"bdi", "textarea", "pre", "code"} or ICON in attributes.get(
+        foreign = tag in UNREAD | {"bdi", "textarea", "pre", "code"} or ICON in fields.get(
             "class", ""
         )
         quiet = (
-            foreign
-            or (tag != "html" and "lang" in attributes)
-            or any(mute for _, mute in self.open)
+            foreign or (tag != "html" and "lang" in fields) or any(mute for _, mute in self.open)
         )
         if tag not in VOID:
             self.open.append((tag, quiet))
-        if tag == "a" and "href" in attributes:
-            self.links.append(attributes["href"])
-        if "id" in attributes and not any(name == "template" for name, _ in self.open):
-            self.ids.append(attributes["id"])
-        if tag == "label" and "for" in attributes:
-            self.labels.append(attributes["for"])
+        if tag == "a" and "href" in fields:
+            self.links.append(fields["href"])
+        if "id" in fields and not any(name == "template" for name, _ in self.open):
+            self.ids.append(fields["id"])
+        if tag == "label" and "for" in fields:
+            self.labels.append(fields["for"])
         if not quiet:
-            self.texts += [
-                attributes[name] for name in READ_ATTRIBUTES if attributes.get(name, "").strip()
-            ]
-        if tag == "input" and attributes.get("type") in ("submit", "button"):
-            self.texts.append(attributes.get("value", ""))
+            self.texts += [fields[name] for name in READ_ATTRIBUTES if fields.get(name, "").strip()]
+        if tag == "input" and fields.get("type") in ("submit", "button"):
+            self.texts.append(fields.get("value", ""))
 
     def handle_endtag(self, tag: str) -> None:
         while any(name == tag for name, _ in self.open):

@@ -126,10 +126,8 @@ class FakeProvider:
     def token(self, form: dict[str, str], login: str) -> tuple[int, bytes]:
         expected = base64.b64encode(f"{CLIENT_ID}:{CLIENT_SECRET}".encode()).decode()
         challenge, redirect_uri, token = self.codes.pop(form.get("code", ""), ("", "", ""))
-        challenge_of_verifier = encoded(
-            hashlib.sha256(form.get("code_verifier", "").encode()).digest()
-        )
-        right = login == f"Basic {expected}" and challenge_of_verifier == challenge
+        digest = encoded(hashlib.sha256(form.get("code_verifier", "").encode()).digest())
+        right = login == f"Basic {expected}" and digest == challenge
         if not right or form.get("redirect_uri") != redirect_uri:
             return 400, b'{"error": "invalid_grant", "error_description": "desk-secret-7"}'
         answer = {"access_token": "opaque", "token_type": "Bearer", "id_token": token}

@@ -115,10 +115,10 @@ def test_each_page_is_whole_and_says_no_english_word_in_spanish(
 ) -> None:
     """Check all in one test, since loading the pages takes longer than the checks."""
     types = TicketType.objects.values_list("name", flat=True)
-    english_words_by_page = {
+    english_words = {
         address: list(english_of(page, english, types)) for address, page in pages.items()
     }
 
     assert len(pages) > 90
-    assert {address: texts for address, texts in english_words_by_page.items() if texts} == {}
+    assert {address: texts for address, texts in english_words.items() if texts} == {}
     assert [address for address, page in pages.items() if broken(page)] == []

@@ -133,14 +133,14 @@ def test_counts_unassigned_and_late_open_tickets(company: Company, agent: Agent)
 
 def test_cached_figures_are_not_shared_between_selections() -> None:
     number: list[dict[str, Any]] = [{name: 4} for name in ("type_id", "agent_id", "company_id")]
-    selections = [lately(**narrowed) for narrowed in ({}, {"carrier": "dhl"}, *number)]
+    filters = [lately(**narrowed) for narrowed in ({}, {"carrier": "dhl"}, *number)]
 
     keys = {
-        kind.key(one) for kind in (kept.FIGURES, kept.REPORTS) for one in (*selections, lately(28))
+        kind.key(one) for kind in (kept.FIGURES, kept.REPORTS) for one in (*filters, lately(28))
     }
-    assert len(keys) == 2 * (len(selections) + 1)
+    assert len(keys) == 2 * (len(filters) + 1)
     with timezone.override("Asia/Tokyo"):
-        assert kept.REPORTS.key(selections[0]) not in keys
+        assert kept.REPORTS.key(filters[0]) not in keys
 
 
 def test_reports_median_and_90th_percentile(company: Company) -> None:

@@ -40,12 +40,10 @@ def ticket(company: Company) -> Ticket:
     return build.ticket(company, status=Status.IN_REVIEW, data='{"a": 1}')
 
 
-def entry(
-    kind: str, by: str = "system", *, former_status: int | None = 6, **data: Any
-) -> HistoryEntry:
+def entry(kind: str, by: str = "system", *, before: int | None = 6, **data: Any) -> HistoryEntry:
     """Return an unsaved entry, by ada if an agent or a lead acts."""
     data = {"now": 6, "public": False, "actor": "ada" if by in ("agent", "lead") else "", **data}
-    return HistoryEntry(kind=kind, by=by, was=former_status, **data)
+    return HistoryEntry(kind=kind, by=by, was=before, **data)
 
 
 def last(kind: Kind) -> HistoryEntry:
@@ -69,17 +67,17 @@ def assigned(former: str | None, agent: str | None, load: int = 0) -> dict[str, 
 
 # One case for each sentence of each kind.
 CASES: list[tuple[HistoryEntry, str]] = [
-    (entry("opened", "company", former_status=None, public=True), "The company opened the ticket."),
+    (entry("opened", "company", before=None, public=True), "The company opened the ticket."),
     (
-        entry("moved", "agent", former_status=1, public=True, reason="Why."),
+        entry("moved", "agent", before=1, public=True, reason="Why."),
         "ada moved it from Pending to In review.",
     ),
     (
-        entry("moved", "company", former_status=4, now=5, public=True, actor="tok_1"),
+        entry("moved", "company", before=4, now=5, public=True, actor="tok_1"),
         "The company moved it from Incomplete to Follow up.",
     ),
     (
-        entry("moved", "agent", former_status=1, actor=""),
+        entry("moved", "agent", before=1, actor=""),
         "An agent moved it from Pending to In review.",
     ),
     (
@@ -180,7 +178,7 @@ CASES: list[tuple[HistoryEntry, str]] = [
         "ada downloaded the evidence.",
     ),
     (
-        entry("opened", "lead", former_status=None, ticket=Ticket(company=Company(name="Acme"))),
+        entry("opened", "lead", before=None, ticket=Ticket(company=Company(name="Acme"))),
         "ada opened the ticket for Acme.",
     ),
     (
@@ -267,7 +265,7 @@ def test_unknown_fact_is_refused(ticket: Ticket) -> None:
 
 
 def test_braces_in_names_are_no_placeholders() -> None:
-    moved_entry = entry("moved", "agent", former_status=1, actor="{now} {x}")
+    moved_entry = entry("moved", "agent", before=1, actor="{now} {x}")
 
     assert history_words.sentence(moved_entry) == "{now} {x} moved it from Pending to In review."
 

@@ -137,12 +137,10 @@ def test_a_company_finds_its_words_whichever_form_their_letters_have(
 
 
 def test_part_of_a_name_in_ideographs_is_found(company: Company) -> None:
-    ideograph_company = build.company("東京都運送")
+    tokyo = build.company("東京都運送")
 
     for part in ("京都", "東京", "運送", "東京都運"):
-        assert [one.id for one in search.search_names.companies_like(part)] == [
-            ideograph_company.pk
-        ]
+        assert [one.id for one in search.search_names.companies_like(part)] == [tokyo.pk]
     assert search.search_names.companies_like("都") == []
 
 

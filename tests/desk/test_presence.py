@@ -78,8 +78,7 @@ def test_costs_one_write_and_one_read(
 ) -> None:
     alive(desk, ticket)
 
-    # Preceding queries: session, user and two for permissions; with them, pending answers of
-    # others.
+    # First session, user and two for permissions; with them, pending answers of others.
     with django_assert_num_queries(7):
         present = alive(desk, ticket)
     assert present == []

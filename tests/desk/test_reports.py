@@ -22,7 +22,7 @@ from companies.models import Company
 from desk import jobs
 from desk.reports import cells, counting, measures, report_pages
 from desk.reports.cells import Cell
-from desk.reports.report_tables import COLUMNS
+from desk.reports.report import COLUMNS
 from desk.reports.tables import Table
 from tests import builders as build
 from tickets.models import Agent, Appeal, HistoryEntry, Rating, Ticket
@@ -83,8 +83,8 @@ def tables(client: Client, address: str = REPORT) -> dict[str, Table]:
     return {table.slug: table for table in answer.context_data["tables"]}
 
 
-def linked(report_tables: dict[str, Table]) -> list[Cell]:
-    cells = [cell for table in report_tables.values() for row in table.rows for cell in row]
+def linked(report: dict[str, Table]) -> list[Cell]:
+    cells = [cell for table in report.values() for row in table.rows for cell in row]
     return [cell for cell in cells if cell.link]
 
 
@@ -189,10 +189,10 @@ def test_a_list_of_no_figure_is_empty(lead: Client, company: Company, figure: st
 
 @pytest.mark.usefixtures("past")
 def test_of_a_carrier_that_no_ticket_has_there_is_nothing(lead: Client) -> None:
-    report_tables = tables(lead, f"{REPORT}?carrier=quagga")
+    report = tables(lead, f"{REPORT}?carrier=quagga")
 
-    assert {row[1].value for row in report_tables["overview"].rows} == {0}
-    assert not any(report_tables[slug].rows for slug in ("money", "reasons", "carriers"))
+    assert {row[1].value for row in report["overview"].rows} == {0}
+    assert not any(report[slug].rows for slug in ("money", "reasons", "carriers"))
 
 
 def test_agents_may_not_see_reports(agent: Agent) -> None:
@@ -230,26 +230,23 @@ def test_every_table_adds_up_to_the_total_and_counts_decisions_for_who_decided(
     for user in (agent.user, twin.user):
         user.first_name = "Ada"
         user.save()
-    # All assigned to ada; decided by a lead, by a user who is no agent, by a namesake and by
-    # nobody.
+    # All assigned to ada; decided by a lead, a user who is no agent, a namesake and nobody.
     for user in (eve, eve, olga, twin.user, None):
         decided(company, noon, Status.DECLINED, agent=agent, decided_by=user)
     build.ticket(company, created_at=noon)
     agent.user.username = "ada.1"
     agent.user.save()
 
-    report_tables = tables(lead)
+    report = tables(lead)
 
     column = {measures.MEASURES[slug].title: place for place, slug in enumerate(COLUMNS, start=5)}
     names = [str(title) for title in column]
-    totals = {row[0].text: row[1].value for row in report_tables["overview"].rows}
+    totals = {row[0].text: row[1].value for row in report["overview"].rows}
     for slug in ("types", "carriers", "agents"):
-        sums = [
-            sum(row[5 + n].value for row in report_tables[slug].rows) for n in range(len(names))
-        ]
+        sums = [sum(row[5 + n].value for row in report[slug].rows) for n in range(len(names))]
         assert dict(zip(names, sums, strict=True)) == {name: totals[name] for name in names}, slug
     opened_and_decided = {
-        row[0].text: (row[5].value, row[8].value) for row in report_tables["agents"].rows
+        row[0].text: (row[5].value, row[8].value) for row in report["agents"].rows
     }
     assert opened_and_decided == {
         "eve": (0, 2),
@@ -259,8 +256,8 @@ def test_every_table_adds_up_to_the_total_and_counts_decisions_for_who_decided(
         "olga": (0, 1),
         "nobody": (2, 1),
     }
-    assert report_tables["agents"].rows[-1][0].text == "nobody"
-    for cell in linked(report_tables):
+    assert report["agents"].rows[-1][0].text == "nobody"
+    for cell in linked(report):
         assert listed(cell.link, eve) == cell.value, cell
 
 
@@ -308,16 +305,16 @@ def test_money_and_reasons_are_those_of_the_decisions_of_the_period(
     decided(company, noon, Status.DECLINED, reason_code="late_claim", carrier_name="ups")
     decided(company, noon - 31 * DAY, amount_paid=20, **claim)
 
-    report_tables = tables(lead)
+    report = tables(lead)
 
-    first, *carriers = [[cell.value for cell in row] for row in report_tables["money"].rows]
+    first, *carriers = [[cell.value for cell in row] for row in report["money"].rows]
     assert first == ["MXN", "all", 2, 200.0, 50.0, 40.0, 20.0, 20.0, 100.0]
     assert [row[1] for row in carriers] == ["dhl"]
-    [reason] = report_tables["reasons"].rows
+    [reason] = report["reasons"].rows
     assert [cell.value for cell in reason[1:]] == [2, 0, 100.0]
     user = User.objects.get(username="eve")
     assert listed(reason[1].link, user) == 2
-    assert report_tables["overview"].rows[-1][1].value == 1
+    assert report["overview"].rows[-1][1].value == 1
 
 
 def test_shows_the_first_rows_and_its_file_has_all(
@@ -342,10 +339,10 @@ def test_ticket_counts_as_opened_and_as_decided_each_in_its_own_period(
     claim = {"amount_claimed": 100, "currency": "MXN", "amount_paid": 40}
     decided(company, noon, created_at=noon - 40 * DAY, **claim)
 
-    report_tables = tables(lead)
+    report = tables(lead)
 
-    assert [cell.value for cell in report_tables["money"].rows[0]][:3] == ["MXN", "all", 1]
-    values = {str(row[0].text): row[1].value for row in report_tables["overview"].rows}
+    assert [cell.value for cell in report["money"].rows[0]][:3] == ["MXN", "all", 1]
+    values = {str(row[0].text): row[1].value for row in report["overview"].rows}
     assert (values["Opened"], values["Decided"], values["With an amount paid"]) == (0, 1, 1)
 
 

@@ -224,12 +224,12 @@ def test_replies_to_every_company_once(company: Company, eve: Agent) -> None:
     Ticket.objects.filter(pk=tickets[1].pk).update(status=Status.ACCEPTED)
     key = uuid4()
 
-    reply_ids = [
+    done_replies = [
         replies.start_reply(open_storm.pk, "Late.", user=eve.user, key=key) for _ in range(2)
     ]
 
-    assert reply_ids[0] == reply_ids[1]
-    assert str(reply_ids[0]) == "2 answered, 1 closed meanwhile"
+    assert done_replies[0] == done_replies[1]
+    assert str(done_replies[0]) == "2 answered, 1 closed meanwhile"
     comments = list(
         Comment.objects.order_by("ticket").values_list("ticket", "actor", "public", "text")
     )
@@ -309,18 +309,18 @@ def test_a_reply_that_fails_keeps_no_other(
 ) -> None:
     monkeypatch.setattr(replies, "AT_ONCE", 0)
     monkeypatch.setattr(replies, "ring_reply_job", lambda: None)
-    reply_ids = []
+    done_replies = []
     for name in ("dhl", "ups"):
         heap(company, 2, carrier_name=name)
         open_storm = storm(carrier_name=name)
         services.link_tickets_to_storm(open_storm.pk)
-        reply_ids.append(replies.start_reply(open_storm.pk, "Late.", user=eve.user, key=uuid4()))
+        done_replies.append(replies.start_reply(open_storm.pk, "Late.", user=eve.user, key=uuid4()))
     monkeypatch.setattr(replies, "AT_ONCE", 50)
     monkeypatch.setattr(replies, "BATCHES", 2)
     answer = replies.answer_batch
 
     def fail_for_the_first(reply_id: int) -> bool:
-        if reply_id == reply_ids[0].pk:
+        if reply_id == done_replies[0].pk:
             raise ZeroDivisionError
         return answer(reply_id)
 
@@ -328,7 +328,7 @@ def test_a_reply_that_fails_keeps_no_other(
 
     jobs.answer_storms()
 
-    assert StormReply.objects.get(finished_at=None) == reply_ids[0]
+    assert StormReply.objects.get(finished_at=None) == done_replies[0]
     assert Comment.objects.count() == 2
 
 

@@ -633,12 +633,10 @@ def test_shows_much_in_as_many_queries_as_little(
 
 
 def test_says_which_storm_a_ticket_belongs_to(desk: Client, ticket: Ticket) -> None:
-    observation = {"carrier_name": "Fast", "hour": timezone.now(), "found": 40, "usual": 2.0}
-    storm = Storm.objects.create(**observation, state=Storm.State.OPEN, title="Hub under water")
+    facts = {"carrier_name": "Fast", "hour": timezone.now(), "found": 40, "usual": 2.0}
+    storm = Storm.objects.create(**facts, state=Storm.State.OPEN, title="Hub under water")
     storm.tickets.add(ticket)
-    Storm.objects.create(**observation, state=Storm.State.DISMISSED, title="No news").tickets.add(
-        ticket
-    )
+    Storm.objects.create(**facts, state=Storm.State.DISMISSED, title="No news").tickets.add(ticket)
 
     html = desk.get(f"{LIST}{ticket.pk}/change/").content.decode()
 

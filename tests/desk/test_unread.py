@@ -200,14 +200,12 @@ def test_of_many_only_those_with_something_new_wait_for_one_confirmation(
     assert "ada added a note" in words(html)
     assert set(tokens(html)) == {token(tickets[1]), token(tickets[3])}
     assert "No &amp; no.</textarea>" in html
-    changed_tickets = (
-        Ticket.objects.filter(agent=agent) if giving else Ticket.objects.filter(status=3)
-    )
-    assert changed_tickets.count() == 2
+    changed = Ticket.objects.filter(agent=agent) if giving else Ticket.objects.filter(status=3)
+    assert changed.count() == 2
 
     waiting = {"ticket": [tickets[1].pk, tickets[3].pk], "seen": tokens(html)}
     assert lead.post(address, {**body, **waiting}).status_code == 302
-    assert changed_tickets.count() == 4
+    assert changed.count() == 4
 
 
 def test_what_came_since_the_list_was_loaded_is_shown_before_anybody_decides(

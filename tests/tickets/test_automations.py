@@ -73,7 +73,7 @@ def switched_on(kind: str, **changes: Any) -> Automation:
     return Automation.objects.create(kind=kind, type_id=3, active=True, **changes)
 
 
-def automation_acts(ticket: Ticket) -> list[tuple[str, str, dict[str, Any]]]:
+def acts(ticket: Ticket) -> list[tuple[str, str, dict[str, Any]]]:
     """Return the entries that automations left on the ticket."""
     entries = ticket.history.filter(actor__startswith="automation:").order_by("pk")
     return list(entries.values_list("actor", "kind", "data"))
@@ -102,7 +102,7 @@ def test_company_is_reminded_a_limited_number_of_times(
     assert jobs.run_automations() == 0
 
     assert comment_texts(ticket) == ["Send the invoice.", "Are you there?", "Are you there?"]
-    assert automation_acts(ticket) == [
+    assert acts(ticket) == [
         ("automation:remind", "reminded", {"number": 1, "of": 2}),
         ("automation:remind", "reminded", {"number": 2, "of": 2}),
     ]
@@ -142,7 +142,7 @@ def test_company_that_answered_or_cannot_is_not_reminded(
     clock(20)
 
     assert jobs.run_automations() == 0
-    assert automation_acts(ticket) == []
+    assert acts(ticket) == []
 
 
 def test_agent_s_reply_restarts_reminders_and_a_note_delays_them(
@@ -181,8 +181,8 @@ def test_silent_ticket_is_declined_after_a_last_reminder(
 
     ticket.refresh_from_db()
     assert (ticket.status, ticket.reason_code) == (Status.DECLINED, "no_answer")
-    assert [kind for _, kind, _ in automation_acts(ticket)] == ["reminded", "reminded", "moved"]
-    assert automation_acts(ticket)[-1][2] == {"code": "no_answer"}
+    assert [kind for _, kind, _ in acts(ticket)] == ["reminded", "reminded", "moved"]
+    assert acts(ticket)[-1][2] == {"code": "no_answer"}
     assert comment_texts(ticket)[-1] == "No answer came."
     assert Mail.objects.get().subject == f"Ticket {ticket.pk} was declined"
     appeal = api.post(f"/company/tickets/{ticket.pk}/appeal", {"comment": "We were away."})
@@ -236,9 +236,7 @@ def test_leads_are_notified_once_of_an_escalated_ticket(
     notifications = Notification.objects.values_list("recipient__username", "ticket", "kind")
     assert list(notifications) == [("eve", mine.pk, "escalated")]
     assert list(Ticket.objects.escalated()) == [mine]
-    assert automation_acts(mine) == [
-        ("automation:escalate", "escalated", {"due": at(2, 14).isoformat()})
-    ]
+    assert acts(mine) == [("automation:escalate", "escalated", {"due": at(2, 14).isoformat()})]
     # After an answer it is due at another time, and no longer escalated.
     working.write(mine.pk, "We look.", user=eve, public=True)
     Ticket.objects.filter(pk=mine.pk).update(due_at=at(3, 9))
@@ -261,7 +259,7 @@ def test_escalated_ticket_goes_to_an_agent_at_work(
 
     mine.refresh_from_db()
     assert mine.agent == ben
-    assert automation_acts(mine)[-1][2]["agent"] == ["ada", "ben"]
+    assert acts(mine)[-1][2]["agent"] == ["ada", "ben"]
     assert Notification.objects.filter(recipient=ben.user, kind="assigned").exists()
 
 
@@ -290,7 +288,7 @@ def test_run_is_bounded_and_continues_next_time(
     clock(20)
     assert [running.run_automations() for _ in range(4)] == [0, 2, 1, 0]
 
-    assert [len(automation_acts(one)) for one in waiting] == [1, 1, 1]
+    assert [len(acts(one)) for one in waiting] == [1, 1, 1]
 
 
 def test_failing_ticket_stops_no_other(
@@ -309,7 +307,7 @@ def test_failing_ticket_stops_no_other(
     clock(20)
     assert running.run_automations() == 1
 
-    assert (len(automation_acts(ticket)), len(automation_acts(other))) == (0, 1)
+    assert (len(acts(ticket)), len(acts(other))) == (0, 1)
     assert FailedRow.objects.get(job="run_automations").key == str(ticket.pk)
 
 
@@ -346,4 +344,4 @@ def test_the_command_says_what_is_on_and_what_it_would_touch(
     call_command("automations", "--dry-run", "--all")
     output = capsys.readouterr().out
     assert output.count(f"would touch 1: {ticket.pk}\n") == 2
-    assert automation_acts(ticket) == []
+    assert acts(ticket) == []

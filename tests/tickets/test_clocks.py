@@ -172,15 +172,15 @@ def test_the_first_answer_is_awaited_first() -> None:
 def test_the_badge_is_right_in_another_zone(zone: str) -> None:
     ticket = clocked(due_at=at(2, 12))
 
-    def state_seen(*when: int) -> ClockState:
+    def state(*when: int) -> ClockState:
         return next_promise(ticket, at(*when).astimezone(ZoneInfo(zone)))
 
     assert [
-        state_seen(2, 9),
-        state_seen(2, 10),
-        state_seen(2, 11, 59),
-        state_seen(2, 12),
-        state_seen(3, 1),
+        state(2, 9),
+        state(2, 10),
+        state(2, 11, 59),
+        state(2, 12),
+        state(3, 1),
     ] == [
         ClockState.RUNNING,
         ClockState.SOON,

@@ -23,11 +23,9 @@ def test_keeps_documents_in_their_order_and_shows_them(api: APIClient) -> None:
         {"field_id": "born", "key": None, "type": "date", "value": None},
         {"field_id": "é" * 50, "key": None, "type": None, "value": "free"},
     ]
-    expected = [
-        {key: value for key, value in item.items() if value is not None} for item in documents
-    ]
+    items = [{key: value for key, value in item.items() if value is not None} for item in documents]
 
-    answer = api.post("/company/tickets", {"type_id": CREDIT_LINE, "documents": expected})
+    answer = api.post("/company/tickets", {"type_id": CREDIT_LINE, "documents": items})
 
     assert answer.status_code == 200
     (row,) = api.get(f"/company/tickets/{answer.json()['id']}").json()["data"]

@@ -101,7 +101,5 @@ def test_opens_one_of_sixteen_equal_tickets_that_arrive_together() -> None:
             codes = [answer.status_code for answer in answers]
             assert sorted(codes) == [200] + [409] * 15
             (opened,) = Ticket.objects.filter(shipment_id=shipment_id)
-            ticket_ids = {
-                answer.json()["ticket_id"] for answer in answers if answer.status_code == 409
-            }
-            assert ticket_ids == {opened.pk}
+            ids = {answer.json()["ticket_id"] for answer in answers if answer.status_code == 409}
+            assert ids == {opened.pk}

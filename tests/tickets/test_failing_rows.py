@@ -177,17 +177,15 @@ def test_the_other_tickets_get_their_claim_deadline(
 def test_unassigning_one_ticket_of_a_leaver_fails_alone(
     company: Company, agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    agents_tickets = [build.ticket(company, agent=agent, status=Status.FOLLOW_UP) for _ in range(3)]
+    theirs = [build.ticket(company, agent=agent, status=Status.FOLLOW_UP) for _ in range(3)]
     User.objects.update(is_active=False)
-    fails = failing_for(
-        {agents_tickets[0].pk}, automatic.record_history, ZeroDivisionError("by zero")
-    )
+    fails = failing_for({theirs[0].pk}, automatic.record_history, ZeroDivisionError("by zero"))
     monkeypatch.setattr(automatic, "record_history", fails)
 
     jobs.assign_waiting()
 
-    assert Ticket.objects.exclude(agent=None).get() == agents_tickets[0]
-    assert failed() == [("assign_waiting", str(agents_tickets[0].pk), 1)]
+    assert Ticket.objects.exclude(agent=None).get() == theirs[0]
+    assert failed() == [("assign_waiting", str(theirs[0].pk), 1)]
 
 
 def test_agents_are_notified_of_the_other_late_tickets(

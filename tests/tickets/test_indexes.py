@@ -112,25 +112,19 @@ def test_no_condition_names_an_open_status() -> None:
     """Such an index would be rebuilt over all tickets for another open status."""
     statuses = {index.name: statuses_of(index.condition) for index in Ticket._meta.indexes}
 
-    assert {
-        name for name, statuses_of_index in statuses.items() if statuses_of_index == TERMINAL
-    } == OVER_OPEN
-    assert {
-        name for name, statuses_of_index in statuses.items() if statuses_of_index & OPEN
-    } == set()
+    assert {name for name, values_of in statuses.items() if values_of == TERMINAL} == OVER_OPEN
+    assert {name for name, values_of in statuses.items() if values_of & OPEN} == set()
 
 
 @pytest.mark.usefixtures("tickets")
 @pytest.mark.parametrize("ordered", [False, True])
 def test_the_queues_read_only_open_tickets(agent: Agent, ordered: bool) -> None:
     queues = [queue for queue in QUEUES if queue.small and queue.slug != "appeals"]
-    querysets = {queue.slug: queue.narrow(Ticket.objects.all(), agent.pk) for queue in queues}
+    rows = {queue.slug: queue.narrow(Ticket.objects.all(), agent.pk) for queue in queues}
     if ordered:
-        querysets = {
-            queue.slug: querysets[queue.slug].order_by(*queue.order)[:25] for queue in queues
-        }
+        rows = {queue.slug: rows[queue.slug].order_by(*queue.order)[:25] for queue in queues}
 
-    read = {slug: read_for(tickets.values("pk")) for slug, tickets in querysets.items()}
+    read = {slug: read_for(tickets.values("pk")) for slug, tickets in rows.items()}
 
     assert len(read) == 11
     assert {slug: names for slug, names in read.items() if not names or names - OVER_OPEN} == {}

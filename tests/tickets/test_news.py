@@ -491,9 +491,5 @@ def test_two_writers_on_one_ticket_are_told_in_the_order_of_what_they_did(
             assert [body["data"]["previous_status_id"] for body in bodies] == statuses[:-1]
             times = [body["created_at"] for body in bodies]
             assert times == sorted(set(times))
-            comment_ids = [
-                body["data"]["comment"]["id"] for body in bodies if body["data"]["comment"]
-            ]
-            assert comment_ids == list(
-                ticket.conversation.filter(public=True).values_list("pk", flat=True)
-            )
+            ids = [body["data"]["comment"]["id"] for body in bodies if body["data"]["comment"]]
+            assert ids == list(ticket.conversation.filter(public=True).values_list("pk", flat=True))

@@ -148,11 +148,11 @@ def test_company_reads_what_is_public_and_nothing_else(
 def test_public_text_of_a_move_is_read_and_an_internal_one_is_not(
     api: APIClient, company: Company, agent: Agent, tmp_path: Path, to: Status
 ) -> None:
-    public_ticket, hidden = (
+    visible, hidden = (
         build.ticket(company, agent=agent, status=Status.IN_REVIEW) for _ in range(2)
     )
-    reply(public_ticket, agent, public=True, to=to)
-    for ticket in (public_ticket, hidden):
+    reply(visible, agent, public=True, to=to)
+    for ticket in (visible, hidden):
         ticket.refresh_from_db()
     try:
         reply(hidden, agent, public=False, to=to)
@@ -163,11 +163,11 @@ def test_public_text_of_a_move_is_read_and_an_internal_one_is_not(
         assert to == Status.ACCEPTED
 
     for outlet in OUTLETS:
-        text = outlet(api, public_ticket, tmp_path)
+        text = outlet(api, visible, tmp_path)
         assert INTERNAL not in text, outlet.__name__
         (tmp_path / "export.zip").unlink(missing_ok=True)
-    assert PUBLIC in read_comments(api, public_ticket, tmp_path)
-    assert (PUBLIC in read_letters(api, public_ticket, tmp_path)) == (to != Status.ACCEPTED)
+    assert PUBLIC in read_comments(api, visible, tmp_path)
+    assert (PUBLIC in read_letters(api, visible, tmp_path)) == (to != Status.ACCEPTED)
 
 
 def test_search_finds_a_ticket_by_public_words_alone(

@@ -165,8 +165,7 @@ def test_tickets_of_a_leaver_are_reassigned(
         "bob",
         "cat",
     ]
-    # Tickets that wait for the company go to nobody: an agent who is free takes them when it
-    # answers.
+    # A ticket that waits for its company goes to nobody until the company answers.
     assert agents_of(waiting, decided) == [None, "ada"]
     assert cat.tickets.exists()
 

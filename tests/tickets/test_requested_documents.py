@@ -39,7 +39,7 @@ def ask(ticket: Ticket, *names: str, to: Status = Status.INCOMPLETE) -> None:
     )
 
 
-def status_and_documents(api: APIClient, ticket: Ticket) -> tuple[int, list[tuple[str, bool]]]:
+def progress(api: APIClient, ticket: Ticket) -> tuple[int, list[tuple[str, bool]]]:
     """Return the status, and the requested documents that the company sees."""
     row = api.get(f"/company/tickets/{ticket.pk}").json()["data"][0]
     documents = [(one["name"], one["fulfilled"]) for one in row["requested_documents"]]
@@ -50,20 +50,20 @@ def test_with_the_last_document_the_ticket_goes_back_to_an_agent(
     api: APIClient, ticket: Ticket
 ) -> None:
     ask(ticket, "Invoice", "Photo of the box")
-    assert status_and_documents(api, ticket) == (
+    assert progress(api, ticket) == (
         4,
         [("Invoice", False), ("Photo of the box", False)],
     )
     photo = requested_documents_of(ticket)[1]
 
     assert send(api, ticket.pk, PNG, requested_document="Invoice")[0] == 200
-    assert status_and_documents(api, ticket) == (
+    assert progress(api, ticket) == (
         4,
         [("Invoice", True), ("Photo of the box", False)],
     )
     assert send(api, ticket.pk, PNG, requested_document=photo["id"])[0] == 200
 
-    assert status_and_documents(api, ticket) == (5, [("Invoice", True), ("Photo of the box", True)])
+    assert progress(api, ticket) == (5, [("Invoice", True), ("Photo of the box", True)])
     last = HistoryEntry.objects.latest("pk")
     assert (last.by, last.was, last.now, last.data) == ("company", 4, 5, {"complete": True})
     files_shown = api.get(f"/company/evidences/{ticket.pk}").json()["data"]
@@ -77,7 +77,7 @@ def test_a_file_that_names_no_document_fulfils_none(api: APIClient, ticket: Tick
         assert send(api, ticket.pk, PNG, requested_document=name)[0] == 400
     assert send(api, ticket.pk, PNG, "Invoice.png")[0] == 200
 
-    assert status_and_documents(api, ticket) == (4, [("Invoice", False)])
+    assert progress(api, ticket) == (4, [("Invoice", False)])
 
 
 def test_a_document_of_another_ticket_is_none(
@@ -88,7 +88,7 @@ def test_a_document_of_another_ticket_is_none(
     other = build.ticket(company)
 
     assert send(api, other.pk, PNG, requested_document=document["id"])[0] == 400
-    assert status_and_documents(api, ticket) == (4, [("Invoice", False)])
+    assert progress(api, ticket) == (4, [("Invoice", False)])
 
 
 def test_fulfilled_document_may_be_requested_again(api: APIClient, ticket: Ticket) -> None:
@@ -96,9 +96,9 @@ def test_fulfilled_document_may_be_requested_again(api: APIClient, ticket: Ticke
     send(api, ticket.pk, PNG, requested_document="Invoice")
     ask(ticket, "Invoice")
 
-    assert status_and_documents(api, ticket) == (4, [("Invoice", True), ("Invoice", False)])
+    assert progress(api, ticket) == (4, [("Invoice", True), ("Invoice", False)])
     send(api, ticket.pk, PNG, requested_document="Invoice")
-    assert status_and_documents(api, ticket) == (5, [("Invoice", True), ("Invoice", True)])
+    assert progress(api, ticket) == (5, [("Invoice", True), ("Invoice", True)])
 
 
 def test_a_ticket_that_waits_for_nobody_stays_where_it_is(api: APIClient, ticket: Ticket) -> None:
@@ -107,7 +107,7 @@ def test_a_ticket_that_waits_for_nobody_stays_where_it_is(api: APIClient, ticket
 
     send(api, ticket.pk, PNG, requested_document="Invoice")
 
-    assert status_and_documents(api, ticket) == (1, [("Invoice", True)])
+    assert progress(api, ticket) == (1, [("Invoice", True)])
 
 
 def test_evidence_that_is_attached_fulfils_a_document_too(api: APIClient, ticket: Ticket) -> None:
@@ -120,7 +120,7 @@ def test_evidence_that_is_attached_fulfils_a_document_too(api: APIClient, ticket
     body = {"files": [evidence_id], "requested_document": "Invoice"}
     assert api.put(attach, body).status_code == 200
 
-    assert status_and_documents(api, ticket) == (5, [("Invoice", True)])
+    assert progress(api, ticket) == (5, [("Invoice", True)])
 
 
 def test_command_refuses_invalid_document_names(ticket: Ticket) -> None:

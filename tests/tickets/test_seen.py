@@ -37,17 +37,13 @@ def ben(db: None) -> User:
     return build.agent("ben", group="lead", available=False).user
 
 
-def answer(
-    ticket: Ticket, user: User, page_token: Seen, *, public: bool, to: Status | None
-) -> None:
-    reply = AgentReply(
-        ticket_id=ticket.pk, user=user, text="Hm.", public=public, to=to, seen=page_token
-    )
+def answer(ticket: Ticket, user: User, token: Seen, *, public: bool, to: Status | None) -> None:
+    reply = AgentReply(ticket_id=ticket.pk, user=user, text="Hm.", public=public, to=to, seen=token)
     working.answer(reply)
 
 
-def decide(ticket: Ticket, user: User, page_token: Seen) -> None:
-    working.decide_appeal(ticket.pk, accept=False, user=user, reason="No.", seen=page_token)
+def decide(ticket: Ticket, user: User, token: Seen) -> None:
+    working.decide_appeal(ticket.pk, accept=False, user=user, reason="No.", seen=token)
 
 
 def to_somebody(ticket: Ticket, user: User) -> object:
@@ -59,15 +55,11 @@ WRITES: dict[str, Callable[[Ticket, User, Seen], object]] = {
     "note": partial(answer, public=False, to=None),
     "reply and move": partial(answer, public=True, to=Status.DECLINED),
     "note and move": partial(answer, public=False, to=Status.ACCEPTED),
-    "move": lambda one, user, page_token: working.move(
-        one.pk, Status.ACCEPTED, user=user, seen=page_token
-    ),
-    "take": lambda one, user, page_token: taking.take_ticket(one.pk, user, seen=page_token),
-    "reassign": lambda one, user, page_token: reassigning.reassign(
-        one.pk, None, user=user, seen=page_token
-    ),
-    "hand over": lambda one, user, page_token: hand_over(
-        one.pk, Agent.objects.get(user__username="ben"), user=user, seen=page_token, confirmed=True
+    "move": lambda one, user, token: working.move(one.pk, Status.ACCEPTED, user=user, seen=token),
+    "take": lambda one, user, token: taking.take_ticket(one.pk, user, seen=token),
+    "reassign": lambda one, user, token: reassigning.reassign(one.pk, None, user=user, seen=token),
+    "hand over": lambda one, user, token: hand_over(
+        one.pk, Agent.objects.get(user__username="ben"), user=user, seen=token, confirmed=True
     ),
     "decide the appeal": decide,
 }
@@ -120,16 +112,16 @@ def test_unread_acts_hold_back_every_write(
     company: Company, eve: User, ben: User, act: str
 ) -> None:
     ticket = world(company, act)
-    page_token = seen_of(ticket)
+    token = seen_of(ticket)
     EVERY_ACT[act](ticket, ben)
     before = rows()
 
     for write in WRITES.values():
         with pytest.raises(StaleTicket):
-            write(ticket, eve, page_token)
+            write(ticket, eve, token)
 
     assert rows() == before
-    assert unread_since(page_token, eve) != []
+    assert unread_since(token, eve) != []
     # Having read it is enough.
     assert unread_since(seen_of(ticket), eve) == []
     answer(ticket, eve, seen_of(ticket), public=False, to=None)
@@ -141,34 +133,34 @@ def test_own_acts_in_another_tab_hold_nothing_back(
 ) -> None:
     for write in ("note", "reply", "move"):
         ticket = world(company, act)
-        page_token = seen_of(ticket)
+        token = seen_of(ticket)
         AGENT_ACTS[act](ticket, eve)
 
-        WRITES[write](ticket, eve, page_token)
+        WRITES[write](ticket, eve, token)
 
-        assert unread_since(page_token, eve) == []
-        assert unread_since(page_token, ben) != []
+        assert unread_since(token, eve) == []
+        assert unread_since(token, ben) != []
 
 
 def test_a_company_s_token_may_be_called_what_the_agent_is_called(
     company: Company, eve: User, ben: User
 ) -> None:
     ticket = world(company, "wrote")
-    page_token = seen_of(ticket)
+    token = seen_of(ticket)
     updating.comment(company, ticket.pk, Actor(By.COMPANY, "eve"), "Wait!")
 
     with pytest.raises(StaleTicket):
-        working.move(ticket.pk, Status.ACCEPTED, user=eve, seen=page_token)
+        working.move(ticket.pk, Status.ACCEPTED, user=eve, seen=token)
 
 
 def test_irrelevant_acts_hold_nothing_back(company: Company, eve: User, ben: User) -> None:
     ticket = world(company, "wrote")
-    page_token = seen_of(ticket)
+    token = seen_of(ticket)
     for kind in QUIET:
         record_history(ticket, Actor(By.AGENT, "ben"), kind)
 
-    assert seen_of(ticket) == page_token
-    working.move(ticket.pk, Status.ACCEPTED, user=eve, seen=page_token)
+    assert seen_of(ticket) == token
+    working.move(ticket.pk, Status.ACCEPTED, user=eve, seen=token)
     assert HistoryEntry.objects.filter(kind=Kind.MOVED).exists()
 
 
@@ -188,12 +180,12 @@ def test_what_is_unread_comes_in_the_order_in_which_it_happened(
     company: Company, eve: User, ben: User
 ) -> None:
     ticket = world(company, "wrote")
-    page_token = seen_of(ticket)
+    token = seen_of(ticket)
     for act in ("wrote", "noted", "changed data", "asked"):
         EVERY_ACT[act](Ticket.objects.get(pk=ticket.pk), ben)
 
     unread = [
-        one.text if isinstance(one, Comment) else one.kind for one in unread_since(page_token, eve)
+        one.text if isinstance(one, Comment) else one.kind for one in unread_since(token, eve)
     ]
     assert unread == ["moved", "Wait!", "Fraud?", "data_changed", "moved", "How?"]
 
@@ -218,12 +210,12 @@ def test_a_token_of_another_ticket_opens_nothing(company: Company, eve: User, be
 def test_a_form_that_assigns_automatically_does_it_once(company: Company, eve: User) -> None:
     ann, _, _ = (build.agent(name) for name in ("ann", "bob", "cora"))
     ticket = build.ticket(company, agent=ann)
-    page_token = seen_of(ticket)
-    reassigning.reassign(ticket.pk, None, user=eve, seen=page_token)
+    token = seen_of(ticket)
+    reassigning.reassign(ticket.pk, None, user=eve, seen=token)
     before = rows()
 
     with pytest.raises(StaleTicket):
-        reassigning.reassign(ticket.pk, None, user=eve, seen=page_token)
+        reassigning.reassign(ticket.pk, None, user=eve, seen=token)
 
     assert rows() == before
 
@@ -234,11 +226,11 @@ def test_unread_acts_are_checked_after_waiting_for_the_lock(transactional_db: No
     company = build.company()
     for act in ("wrote", "sent a file", "noted"):
         ticket = world(company, act)
-        page_token = seen_of(ticket)
+        token = seen_of(ticket)
 
         _, refused = in_order(
             partial(EVERY_ACT[act], ticket, ben),
-            partial(working.move, ticket.pk, Status.ACCEPTED, user=eve, seen=page_token),
+            partial(working.move, ticket.pk, Status.ACCEPTED, user=eve, seen=token),
         )
 
         assert isinstance(refused, StaleTicket), act
