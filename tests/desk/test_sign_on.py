@@ -1,4 +1,4 @@
-"""Single sign-on lets users in whom the provider vouches for, and nobody else."""
+"""Single sign-on admits the users that the provider vouches for, and nobody else."""
 
 from collections.abc import Iterator
 from io import StringIO

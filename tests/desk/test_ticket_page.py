@@ -605,11 +605,11 @@ def test_shows_much_in_as_many_queries_as_little(
     publishing.publish([build.news(company, 4101, tracking_number=shipment.tracking_number)])
     page_html(desk, ticket)
 
-    # Session, user, two for permissions; ticket; visit and who else is there; history, comments;
-    # shipment, what was told of it, other tickets and links to them, events, deliveries; documents,
-    # those that were requested, files, those that are required; watchers; macros; reason codes;
-    # whether there are webhooks; the company's other open tickets; the currency of its charges; the
-    # list around it; answers that wait, for the ticket and of the agent.
+    # Session, user, two for permissions; ticket; visit and other visitors; history, comments;
+    # shipment, its tracking updates, other tickets and links to them, events, deliveries;
+    # documents, requested ones, files, required documents; watchers; macros; reason codes; whether
+    # there are webhooks; the company's other open tickets; the currency of its charges; the list
+    # around it; pending answers, of the ticket and of the agent.
     with django_assert_num_queries(30):
         page_html(desk, ticket)
 

@@ -25,7 +25,7 @@ SINCE = "2026-03-04T12:00:00Z"
 
 @pytest.fixture
 def at(company: Company) -> Callable[..., int]:
-    """Return a function that creates a ticket changed so many seconds after the start."""
+    """Return a function that creates a ticket changed `seconds` after the start."""
 
     def make(seconds: float, **changes: Any) -> int:
         return build.ticket(company, updated_at=START + timedelta(seconds=seconds), **changes).pk

@@ -98,7 +98,7 @@ def refused(ticket: Ticket, eve: User) -> None:
 
 
 def claims_end(*, days: int) -> datetime:
-    """Let the carrier stop taking claims in so many days; return when."""
+    """Let the carrier stop taking claims `days` from now; return when."""
     shipped_at = timezone.now() - timedelta(days=30 - days)
     FilingRule.objects.create(type_id=5, days=30)
     Shipment.objects.update(shipped_at=shipped_at)

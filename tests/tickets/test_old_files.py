@@ -34,7 +34,7 @@ def ago(days: int) -> datetime:
 
 
 def file(ticket: Ticket, uploaded: int) -> TicketFile:
-    """Create a file with content and thumbnail, uploaded so many days ago."""
+    """Create a file with content and thumbnail, `uploaded` days ago."""
     name = default_storage.save(f"files/{ticket.pk}-{uploaded}", ContentFile(b"content"))
     small = default_storage.save(f"{name}-small", ContentFile(b"small"))
     return build.file(
