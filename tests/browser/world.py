@@ -230,7 +230,7 @@ class World:
             incidence_id=where,
             shipment_id=where,
             incidence_kind="lost",
-            details="Not seen since the truck from San Luis was unloaded",
+            description="Not seen since the truck from San Luis was unloaded",
         )
         user = self.ada.user
         with at(self.now - 28 * HOUR):

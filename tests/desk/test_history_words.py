@@ -445,7 +445,7 @@ AUTOMATIC = {
 
 def by_automation(case: str) -> tuple[HistoryEntry, str]:
     name, facts, says = AUTOMATIC[case]
-    extra = {"was": Status.PENDING} if case == "moved" else {}
+    extra = {"before": Status.PENDING} if case == "moved" else {}
     stored = entry(case.split()[0], actor=f"automation:{name}", data=facts, **extra)
     return stored, f"The automation {says}"
 

@@ -22,7 +22,7 @@ from companies.models import Company
 from desk import jobs
 from desk.reports import cells, counting, measures, report_pages
 from desk.reports.cells import Cell
-from desk.reports.report import COLUMNS
+from desk.reports.report_tables import COLUMNS
 from desk.reports.tables import Table
 from tests import builders as build
 from tickets.models import Agent, Appeal, HistoryEntry, Rating, Ticket
