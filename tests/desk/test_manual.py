@@ -1,4 +1,4 @@
-"""docs/desk.md: its table of moves is that of the statuses."""
+"""The table of moves in docs/desk.md matches the statuses."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Setting up a second factor: nobody but its owner ever saw its key, and nobody else is left in."""
+"""Setup of a second factor: only its owner ever sees the key, and other sessions end."""
 
 from datetime import timedelta
 
@@ -68,14 +68,14 @@ def test_a_key_lives_minutes(ada: User) -> None:
 def test_a_key_is_shown_in_the_session_that_began_alone(ada: User) -> None:
     thief, owner = sign_in(), sign_in()
     begin(thief, "secret")
-    seen = shown_key(thief)
+    key_of_thief = shown_key(thief)
 
     assert shown_key(owner) == b""
-    owner.post(ACCOUNT, {"code": f"{totp(seen):06}"})
+    owner.post(ACCOUNT, {"code": f"{totp(key_of_thief):06}"})
     assert not second_factor.is_on(ada)
     begin(owner, "secret")
 
-    assert shown_key(owner) not in (b"", seen)
+    assert shown_key(owner) not in (b"", key_of_thief)
     assert shown_key(thief) == b""
 
 

@@ -41,7 +41,7 @@ shown_elsewhere(
     "tickets/models/tickets.py::TicketQuerySet.hold",
     "tests/desk/test_races.py::test_one_of_two_contrary_decisions_falls",
 )
-# Its transaction is nobody's but its own.
+# Functions that commit by themselves: other tests bring the second party.
 shown_elsewhere(
     "tickets/assignment/automatic.py::assign_waiting",
     "tests/tickets/test_assignment_races.py::test_several_sweeps_assign_each_ticket_once",
