@@ -165,7 +165,7 @@ def test_a_company_reads_that_its_host_is_held_and_not_the_operators_reason(
     since = f"{row.held_at:%Y-%m-%d %H:%M:%S}"
     assert health["condition"] == "held"
     assert health["hold"] == {"since": since, "until": None, "reason": None}
-    setting_aside.have_wait([webhook.pk])
+    setting_aside.postpone([webhook.pk])
     assert api.get(page).json()["data"]["resting_until"] is None
 
     text = "You asked us to wait."
