@@ -20,7 +20,7 @@ from desk.people.signing_in import client_address
 logger = getLogger("parceldesk.access")
 
 # Asked by machines all day long, and what pages are made of.
-UNSAID = ("/healthz", "/readyz", "/metrics", LIVE)
+NO_DECISION = ("/healthz", "/readyz", "/metrics", LIVE)
 STATIC = "/static/"
 
 
@@ -41,7 +41,7 @@ class AccessLines:
 
 
 def is_said(path: str) -> bool:
-    return path not in UNSAID and not path.startswith(STATIC)
+    return path not in NO_DECISION and not path.startswith(STATIC)
 
 
 def say_request(request: HttpRequest, response: HttpResponse, duration_ms: int) -> None:

@@ -16,7 +16,7 @@ TEST_ADDRESS = "192.0.2.1"
 PROXY_SECONDS = 1.0
 
 
-def proxy_as_loops_find_it() -> str:
+def proxy_status() -> str:
     """Describe the state of the outgoing proxy. Raises RuntimeError if nothing gets through it.
 
     Loops report trouble with their next delivery, so a report may be outdated if nothing was sent

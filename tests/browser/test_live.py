@@ -10,7 +10,7 @@ from tests.browser.chromium import Tab
 from tests.browser.test_shift import Call, calls
 from tickets import working
 from tickets.assignment import reassigning
-from tickets.changes.seen import seen_of
+from tickets.changes.seen import page_token_of
 from tickets.models import Agent, Notification, Ticket
 
 __all__ = ["calls"]
@@ -29,7 +29,7 @@ def test_an_answer_appears_on_its_ticket_and_in_the_queue_while_somebody_reads_a
 ) -> None:
     ticket = build.ticket(company, agent=ada, comments=LONG)
     working.write(ticket.pk, LONG, user=ada.user, public=False)
-    token_before = str(seen_of(ticket))
+    token_before = str(page_token_of(ticket))
     tab.sign_in(desk)
     tab.visit(f"{LIST}{ticket.pk}/change/")
     tab.sees("#thread")
@@ -46,7 +46,7 @@ def test_an_answer_appears_on_its_ticket_and_in_the_queue_while_somebody_reads_a
     assert tab.value("#composer [name=seen]") == token_before
     tab.do(lambda page: page.locator("#live-below").click())
     tab.sees(".desk-company", "It has arrived.")
-    now = str(seen_of(Ticket.objects.get()))
+    now = str(page_token_of(Ticket.objects.get()))
     tab.do(lambda page: page.wait_for_function(RAISED, arg=now))
     tab.misses("#live-below")
     assert not Notification.objects.unread().exists()

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tickets.changes.seen import seen_of
+from tickets.changes.seen import page_token_of
 from tickets.models import Agent, Ticket
 from tickets.statuses import TERMINAL
 
@@ -16,7 +16,7 @@ def agent_form(agent: Agent, **changes: Any) -> dict[str, Any]:
 
 def token(ticket: Ticket) -> str:
     """Return the token that a page loaded now carries for this ticket."""
-    return str(seen_of(ticket))
+    return str(page_token_of(ticket))
 
 
 def coded(to: int) -> dict[str, str]:

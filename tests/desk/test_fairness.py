@@ -5,7 +5,7 @@ from django.test import Client
 from django.utils import timezone
 
 from companies.models import Company
-from desk.reports.counting import Narrowed
+from desk.reports.counting import Scope
 from desk.reports.fairness import most_to_least, report
 from desk.reports.figures import days_up_to_today
 from tests import builders as build
@@ -27,7 +27,7 @@ def test_reports_assignments_relative_to_capacity(company: Company) -> None:
         company, status=2, decided_at=timezone.now(), agent=large, decided_by=large.user
     )
 
-    selection = Narrowed(days_up_to_today(7))
+    selection = Scope(days_up_to_today(7))
     table = report(selection)
 
     shares = {one.agent: one for one in table.shares}

@@ -23,7 +23,7 @@ from desk.common.cache import cached
 from desk.reports import counting, fairness, figure_tables, kept
 from desk.reports.cells import duration
 from desk.reports.charts import columns, round_up
-from desk.reports.counting import Narrowed, Times
+from desk.reports.counting import Scope, Times
 from desk.reports.figures import SPANS, count_figures_of, days_up_to_today, in_deployment_zone
 from desk.reports.measures import Period
 from tests import builders as build
@@ -31,7 +31,7 @@ from tickets import roles
 from tickets.models import Agent, Ticket
 
 NOW = datetime(2026, 3, 18, 15, tzinfo=UTC)
-WEEK = Narrowed(Period(date(2026, 3, 12), date(2026, 3, 18)))
+WEEK = Scope(Period(date(2026, 3, 12), date(2026, 3, 18)))
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 DESK = "/admin/"
 
@@ -51,15 +51,15 @@ def decided(company: Company, *, at: datetime, after: timedelta, **changes: Any)
     return build.ticket(company, **{"status": 2, "carrier_name": "dhl", **opened, **changes})
 
 
-def table(slug: str, selection: Narrowed = WEEK) -> list[tuple[Any, ...]]:
+def table(slug: str, selection: Scope = WEEK) -> list[tuple[Any, ...]]:
     """Return the rows of a table, which the page and the file share."""
     with in_deployment_zone():
         tables = {one.slug: one for one in figure_tables.tables(count_figures_of(selection))}
     return [tuple(cell.value for cell in row) for row in tables[slug].rows]
 
 
-def lately(days: int = 7, **narrowed: Any) -> Narrowed:
-    return Narrowed(days_up_to_today(days), **narrowed)
+def lately(days: int = 7, **narrowed: Any) -> Scope:
+    return Scope(days_up_to_today(days), **narrowed)
 
 
 def test_counts_a_day_s_tickets_by_the_day_they_were_opened_and_decided(company: Company) -> None:
@@ -93,7 +93,7 @@ def test_days_are_those_of_the_deployment_s_zone(
         decided(company, at=at, after=30 * DAY)
 
     first, last = (date.fromisoformat(day) for day, *_ in days)
-    assert table("volume", Narrowed(Period(first, last))) == days
+    assert table("volume", Scope(Period(first, last))) == days
 
 
 def test_puts_what_is_open_into_ages(company: Company, agent: Agent) -> None:
@@ -226,7 +226,7 @@ def test_precomputes_figures_although_some_fail(
 ) -> None:
     real, reports = counting.count, len(kept.quick_periods())
 
-    def fail(selection: Narrowed, *rest: Any) -> Any:
+    def fail(selection: Scope, *rest: Any) -> Any:
         if selection.period.days not in days:
             raise ZeroDivisionError
         return real(selection, *rest)

@@ -65,7 +65,7 @@ def test_documented_keys_are_the_working_ones(
     assert help_keys(help) - BESIDE == there, f"templates/{help}: name each key"
 
 
-def test_the_manual_tells_the_keys_of_the_moves() -> None:
+def test_manual_lists_the_keys_of_the_moves() -> None:
     manual_rows = {row[0].strip(" `"): row[2].strip() for row in rows()}
 
     assert {key: manual_rows.get(key) for key in MOVES} == MOVES, (

@@ -134,5 +134,5 @@ def test_who_is_active_is_not_forgotten(leaver: User) -> None:
         run("eve")
 
     assert places_of("quaggacanary").items() >= before.items()
-    with pytest.raises(leavers.StillHere):
+    with pytest.raises(leavers.UserStillActive):
         leavers.forget_user(User.objects.get(username="eve"), dry_run=True)

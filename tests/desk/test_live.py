@@ -20,7 +20,7 @@ from tickets import updating, working
 from tickets.assignment import reassigning
 from tickets.changes.actors import Actor
 from tickets.changes.notifications import mark_read
-from tickets.changes.seen import seen_of
+from tickets.changes.seen import page_token_of
 from tickets.changes.snoozing import snooze, wake_due
 from tickets.changes.watching import start_watching
 from tickets.models import Agent, Notification, Snooze, Ticket
@@ -97,11 +97,11 @@ def test_a_ticket_s_page_hears_of_each_change_once_and_with_the_token_that_forms
 
     updating.comment(company, ticket.pk, ACME, "Where is it?")
     updating.comment(company, build.ticket(company).pk, ACME, "Another one.")
-    assert page.ask()["changed"] == [str(seen_of(ticket))]
+    assert page.ask()["changed"] == [str(page_token_of(ticket))]
     assert page.ask()["changed"] == []
 
     working.move(ticket.pk, Status.IN_REVIEW, user=agent.user)
-    assert page.ask()["changed"] == [str(seen_of(ticket))]
+    assert page.ask()["changed"] == [str(page_token_of(ticket))]
 
 
 def test_late_commit_is_not_missed(
@@ -141,7 +141,7 @@ def test_a_list_hears_which_tickets_came_into_its_queue(
 
     reassigning.reassign(free.pk, agent, user=lead)
 
-    assert page.ask()["entered"] == [str(seen_of(free))] * enters
+    assert page.ask()["entered"] == [str(page_token_of(free))] * enters
 
 
 def test_a_comment_brings_no_ticket_into_a_queue_that_it_was_in(
@@ -153,8 +153,8 @@ def test_a_comment_brings_no_ticket_into_a_queue_that_it_was_in(
 
     news = page.ask()
     assert news["entered"] == []
-    assert news["changed"] == [str(seen_of(ticket))]
-    assert news["mine"] == [str(seen_of(ticket))]
+    assert news["changed"] == [str(page_token_of(ticket))]
+    assert news["mine"] == [str(page_token_of(ticket))]
     assert page.ask()["news"] is False
 
 
@@ -185,7 +185,7 @@ def test_only_leads_hear_of_the_queues_of_leads(
     reassigning.reassign(free.pk, agent, user=lead)
 
     answers = [page.ask() for page in pages]
-    assert [news["entered"] for news in answers] == [[], [str(seen_of(free))]]
+    assert [news["entered"] for news in answers] == [[], [str(page_token_of(free))]]
     counts = [client.get(LIVE).json()["counts"] for client in (desk, leads)]
     assert ["everyone" in one for one in counts] == [False, True]
 

@@ -19,7 +19,7 @@ from desk.queue import views
 from desk.storms import replies, services
 from desk.ticket import leaving, pending
 from tests import builders as build
-from tests.locks import MakePair, Pair, in_transaction, made_in, play, shows, twice
+from tests.locks import MakePair, Pair, in_transaction, pairs_in, play, shows, twice
 from tickets.changes.writes import StaleTicket
 from tickets.models import Comment, PendingAnswer, Phone, UnfinishedFile
 from tickets.statuses import Status
@@ -259,6 +259,6 @@ def link_the_same_tickets() -> Pair:
 
 
 @pytest.mark.usefixtures("rows_to_keep")
-@pytest.mark.parametrize("make", made_in(__name__), ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", pairs_in(__name__), ids=lambda make: make.__name__)
 def test_second_party_waits_or_passes_by(make: MakePair) -> None:
     play(make())

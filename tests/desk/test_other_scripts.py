@@ -102,7 +102,7 @@ def test_words_are_found_whichever_form_their_letters_have(
 
     assert listed_ids(desk, typed) == [ticket.pk]
     assert listed_ids(desk, f'"caja {typed}"') == [ticket.pk]
-    assert [one.name for one in search.search_names.companies_like(typed)] == [namesake.name]
+    assert [one.name for one in search.search_names.search_companies(typed)] == [namesake.name]
 
 
 @pytest.mark.parametrize("typed", ["ΑΘΗΝΑΣ", "αθηνας"])
@@ -140,8 +140,8 @@ def test_part_of_a_name_in_ideographs_is_found(company: Company) -> None:
     tokyo = build.company("東京都運送")
 
     for part in ("京都", "東京", "運送", "東京都運"):
-        assert [one.id for one in search.search_names.companies_like(part)] == [tokyo.pk]
-    assert search.search_names.companies_like("都") == []
+        assert [one.id for one in search.search_names.search_companies(part)] == [tokyo.pk]
+    assert search.search_names.search_companies("都") == []
 
 
 def test_minus_excludes_a_word_in_the_company_s_list_too(api: APIClient, company: Company) -> None:

@@ -13,7 +13,7 @@ from tests.tickets.racing import in_order, racers
 from tickets import updating, working
 from tickets.changes.actors import Actor
 from tickets.changes.relating import relate
-from tickets.changes.seen import Seen, seen_of
+from tickets.changes.seen import PageToken, page_token_of
 from tickets.changes.snoozing import snooze
 from tickets.changes.writes import MoveRefused, StaleTicket
 from tickets.models import Agent, Comment, HistoryEntry, RelatedTickets, Snooze, Ticket
@@ -137,13 +137,13 @@ def test_a_comment_at_the_moment_of_snoozing_leaves_it_awake(acme: Company, ada:
             commenting = partial(
                 client.post, f"/company/tickets/{ticket.pk}/comments", {"comment": "Here it is."}
             )
-            snoozing_it = partial(snooze_or_read, ticket.pk, ada, seen_of(ticket))
+            snoozing_it = partial(snooze_or_read, ticket.pk, ada, page_token_of(ticket))
             together.run([commenting, snoozing_it])
 
             assert ticket.conversation.exists()
             assert not Snooze.objects.filter(ticket=ticket).exists()
 
 
-def snooze_or_read(ticket_id: int, agent: Agent, page_token: Seen) -> None:
+def snooze_or_read(ticket_id: int, agent: Agent, page_token: PageToken) -> None:
     with suppress(StaleTicket):
         snooze(ticket_id, None, user=agent.user, seen=page_token)

@@ -8,10 +8,10 @@ from django.test import Client
 
 from companies.models import Company
 from core.data.reading_order import ReadingOrder, reading_key
-from desk.common.search_names import companies_like
+from desk.common.search_names import search_companies
 from desk.models import Macro, SavedView
 from desk.queue.autocomplete import agent_logins, carrier_names, company_names
-from desk.reports.counting import Narrowed
+from desk.reports.counting import Scope
 from desk.reports.figure_tables import tables
 from desk.reports.figures import count_figures_of, days_up_to_today
 from desk.ticket.macros import macros_for
@@ -66,7 +66,7 @@ def test_companies_stand_in_reading_order(operator: Client) -> None:
         build.company(name)
 
     assert company_names("") == IN_ORDER[:10]
-    assert [one.name for one in companies_like("a")] == ["Álamo", "alfa"]
+    assert [one.name for one in search_companies("a")] == ["Álamo", "alfa"]
     answer = operator.get("/admin/companies/company/", {"o": "0"})
     assert [one.name for one in answer.context_data["cl"].result_list] == IN_ORDER
 
@@ -81,7 +81,7 @@ def test_sorting_companies_by_name_takes_an_index(company: Company) -> None:
 
 
 def first_column(slug: str) -> list[str]:
-    figures = tables(count_figures_of(Narrowed(days_up_to_today(7))))
+    figures = tables(count_figures_of(Scope(days_up_to_today(7))))
     return [row[0].text for one in figures if one.slug == slug for row in one.rows]
 
 

@@ -215,7 +215,7 @@ def person(role: str) -> User:
     if role in ("agent", "lead"):
         return build.agent(f"a-{role}", group=role).user
     user = User.objects.create_user(role, is_staff=True)
-    if role in roles.BESIDE_THE_DESK:
+    if role in roles.NON_AGENT_ROLES:
         user.groups.add(roles.group(role))
     return user
 

@@ -46,7 +46,7 @@ def begin(client: Client, password: str) -> HttpResponse:
     return client.post(ACCOUNT, {"begin": "1", "password": password})
 
 
-def shown_key(client: Client) -> bytes:
+def key_on_page(client: Client) -> bytes:
     """Read the key off the page as a phone does; return b"" if there is none."""
     match = re.search(r"<code>(\w+)</code>", client.get(ACCOUNT).content.decode())
     return b32decode(match[1]) if match else b""
@@ -55,7 +55,7 @@ def shown_key(client: Client) -> bytes:
 def switch_on(client: Client) -> list[str]:
     """Begin, scan and confirm; return the recovery codes."""
     begin(client, "secret")
-    key = shown_key(client)
+    key = key_on_page(client)
     html = client.post(ACCOUNT, {"code": f"{totp(key):06}"}).content.decode()
     return re.findall(r"<li>(\w{12})</li>", html)
 

@@ -554,7 +554,7 @@ def test_a_sender_that_is_killed_sends_all_or_nothing_and_never_twice(
     # Killed after the first, the middle and the last of its statements.
     for place in (
         "tickets.working.code_of_decision",
-        "tickets.working.letters.tell_move",
+        "tickets.working.letters.email_move",
         "tickets.changes.news.publish_story",
     ):
         connections.close_all()

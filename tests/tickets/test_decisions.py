@@ -14,7 +14,7 @@ from tests import builders as build
 from tests.tickets.test_detail import ticket_data
 from tickets import working
 from tickets.changes.decisions import Decision, set_amounts
-from tickets.changes.seen import seen_of
+from tickets.changes.seen import page_token_of
 from tickets.changes.writes import MoveRefused, StaleTicket
 from tickets.models import Agent, ApprovalLimit, Comment, HistoryEntry, ReasonCode, Ticket
 from tickets.money import Amounts
@@ -165,7 +165,7 @@ def test_amounts_are_set_on_a_decided_ticket_too_and_kept_in_history(
     agent: Agent, eve: User, ticket: Ticket
 ) -> None:
     version = decide(ticket, agent.user, Status.ACCEPTED, amounts=ALL).version
-    page_token = seen_of(ticket)
+    page_token = page_token_of(ticket)
 
     paid = Amounts(ALL.claimed, ALL.offered, Decimal(80), "EUR")
     after = set_amounts(ticket.pk, paid, user=agent.user, seen=page_token)

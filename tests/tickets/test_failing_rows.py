@@ -160,14 +160,14 @@ def test_the_other_tickets_get_their_claim_deadline(
     jobs.recalculate_stale()
     for n in range(3):
         build.shipment(company, 4101 + n, shipped_at=timezone.now())
-    real = recalculation.has_news_for
+    real = recalculation.changes_deadline
 
     def fail(shipment: Any, ticket: Ticket, rules: Any) -> bool:
         if ticket.pk == waiting[0].pk:
             raise ZeroDivisionError
         return real(shipment, ticket, rules)
 
-    monkeypatch.setattr(recalculation, "has_news_for", fail)
+    monkeypatch.setattr(recalculation, "changes_deadline", fail)
 
     assert jobs.set_late_claim_deadlines() == 2
     assert Ticket.objects.get(filing_due_at=None) == waiting[0]

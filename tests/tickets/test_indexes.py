@@ -14,7 +14,7 @@ from django.utils import timezone
 from companies.models import Company
 from desk.queue.queues import QUEUES
 from desk.reports import counting
-from desk.reports.counting import DIMENSIONS, Narrowed
+from desk.reports.counting import DIMENSIONS, Scope
 from desk.reports.figures import days_up_to_today
 from desk.reports.measures import OF_OPEN
 from tests import builders as build
@@ -167,7 +167,7 @@ def test_claims_to_file_are_read_in_the_order_of_their_money() -> None:
 @pytest.mark.usefixtures("tickets")
 def test_assignment_and_figures_read_only_open_tickets() -> None:
     with CaptureQueriesContext(connection) as queries:
-        counting.count(Narrowed(days_up_to_today(7)), OF_OPEN, (*DIMENSIONS, "age"))
+        counting.count(Scope(days_up_to_today(7)), OF_OPEN, (*DIMENSIONS, "age"))
     loads = Agent.objects.with_loads().values_list("pk", "load")
     waiting = Ticket.objects.waiting().exclude(type__in=[4])
 

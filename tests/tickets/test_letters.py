@@ -288,7 +288,7 @@ def test_invalid_address_gets_nothing_and_stops_no_other_email(
 ) -> None:
     Company.objects.update(contact_email="dev@acme.example\nBcc: all@acme.example")
     incomplete(ticket, eve)
-    outbox.keep_mail("ops@birch.example", "Letter", "Text")
+    outbox.enqueue_mail("ops@birch.example", "Letter", "Text")
 
     assert outbox.send_due() == 1
 

@@ -10,9 +10,14 @@ from tests import builders as build
 from tests.tickets.racing import in_order
 from tickets import working
 from tickets.assignment import reassigning
-from tickets.assignment.reassigning import NotGiven, reassign, reassign_all, reassign_all_of
+from tickets.assignment.reassigning import (
+    AssignmentRefused,
+    reassign,
+    reassign_all,
+    reassign_all_of,
+)
 from tickets.changes.actors import NotAllowed
-from tickets.changes.seen import Seen, seen_of
+from tickets.changes.seen import PageToken, page_token_of
 from tickets.changes.writes import StaleTicket
 from tickets.models import Agent, HistoryEntry, Ticket
 from tickets.statuses import Status
@@ -39,7 +44,7 @@ def test_gives_a_ticket_and_says_who_and_why(
 ) -> None:
     ticket = build.ticket(company, agent=agent)
 
-    reassign(ticket.pk, bob, user=eve, reason="Knows the carrier.", seen=seen_of(ticket))
+    reassign(ticket.pk, bob, user=eve, reason="Knows the carrier.", seen=page_token_of(ticket))
 
     ticket.refresh_from_db()
     bob.refresh_from_db()
@@ -100,7 +105,7 @@ def test_nobody_but_a_lead_gives_tickets(company: Company, agent: Agent, bob: Ag
 
     for attempt in (
         partial(reassign, ticket.pk, bob, user=bob.user),
-        partial(reassign_all, [(ticket.pk, seen_of(ticket))], bob, user=bob.user),
+        partial(reassign_all, [(ticket.pk, page_token_of(ticket))], bob, user=bob.user),
         partial(reassign_all_of, agent, bob, user=bob.user),
     ):
         with pytest.raises(NotAllowed):
@@ -120,11 +125,11 @@ def test_refused_reassignment_stores_nothing(
     User.objects.filter(pk=bob.user_id).update(is_active=hindrance != "left")
     before = list(Ticket.objects.values())
 
-    page_token = seen_of(ticket)
+    page_token = page_token_of(ticket)
     if hindrance == "stale":
         working.write(ticket.pk, "Keep it.", user=agent.user, public=False)
 
-    with pytest.raises((NotGiven, StaleTicket)):
+    with pytest.raises((AssignmentRefused, StaleTicket)):
         reassign(ticket.pk, to, user=eve, seen=page_token)
 
     assert list(Ticket.objects.values()) == before
@@ -137,10 +142,10 @@ def test_bulk_reassignment_names_changed_tickets(
     company: Company, agent: Agent, bob: Agent, eve: User
 ) -> None:
     tickets = [build.ticket(company, agent=agent) for _ in range(3)]
-    picked = [(one.pk, seen_of(one)) for one in tickets]
+    picked = [(one.pk, page_token_of(one)) for one in tickets]
     working.write(tickets[1].pk, "Keep it.", user=agent.user, public=False)
 
-    outcome = reassign_all([*picked, (0, Seen(0))], bob, user=eve)
+    outcome = reassign_all([*picked, (0, PageToken(0))], bob, user=eve)
 
     assert str(outcome) == "2 tickets assigned. 2 tickets were not assigned."
     assert set(outcome.refused) == {tickets[1].pk, 0}
@@ -186,7 +191,7 @@ def test_stops_when_the_recipient_has_left(
     ticket = build.ticket(company, agent=agent)
     User.objects.filter(pk=bob.user_id).update(is_active=False)
 
-    with pytest.raises(NotGiven, match="bob is no longer active"):
+    with pytest.raises(AssignmentRefused, match="bob is no longer active"):
         reassign_all_of(agent, bob, user=eve)
 
     assert agents_of(ticket) == ["ada"]
@@ -203,7 +208,7 @@ def test_ticket_decided_first_keeps_its_agent(transactional_db: None) -> None:
         partial(reassign, ticket.pk, bob, user=eve),
     )
 
-    assert isinstance(refused, NotGiven)
+    assert isinstance(refused, AssignmentRefused)
     assert agents_of(ticket) == ["ada"]
 
 
@@ -215,7 +220,9 @@ def test_move_from_an_older_page_is_stale(transactional_db: None) -> None:
 
     _, refused = in_order(
         partial(reassign, ticket.pk, bob, user=eve),
-        partial(working.move, ticket.pk, Status.ACCEPTED, user=ada.user, seen=seen_of(ticket)),
+        partial(
+            working.move, ticket.pk, Status.ACCEPTED, user=ada.user, seen=page_token_of(ticket)
+        ),
     )
 
     assert isinstance(refused, StaleTicket)

@@ -78,7 +78,7 @@ def test_nobody_s_role_deletes_what_must_stay() -> None:
     assert not {"tickets.delete_ticket", "tickets.delete_agent"} & deletes
 
 
-@pytest.mark.parametrize("role", roles.BESIDE_THE_DESK)
+@pytest.mark.parametrize("role", roles.NON_AGENT_ROLES)
 def test_makes_somebody_who_signs_in_and_gets_no_tickets(client: Client, role: str) -> None:
     assert run("create_user", "olga", "--role", role) == f"created {role} olga\n"
 

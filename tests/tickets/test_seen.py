@@ -15,7 +15,7 @@ from tickets.assignment.handing_over import hand_over
 from tickets.changes import appeals, files
 from tickets.changes.actors import Actor
 from tickets.changes.history import record_history
-from tickets.changes.seen import Seen, require_seen, seen_of, unread_since
+from tickets.changes.seen import PageToken, page_token_of, require_page_token, unread_since
 from tickets.changes.writes import StaleTicket
 from tickets.history_codes import QUIET, Kind
 from tickets.models import Agent, Comment, HistoryEntry, Ticket
@@ -37,12 +37,14 @@ def ben(db: None) -> User:
     return build.agent("ben", group="lead", available=False).user
 
 
-def answer(ticket: Ticket, user: User, token: Seen, *, public: bool, to: Status | None) -> None:
+def answer(
+    ticket: Ticket, user: User, token: PageToken, *, public: bool, to: Status | None
+) -> None:
     reply = AgentReply(ticket_id=ticket.pk, user=user, text="Hm.", public=public, to=to, seen=token)
     working.answer(reply)
 
 
-def decide(ticket: Ticket, user: User, token: Seen) -> None:
+def decide(ticket: Ticket, user: User, token: PageToken) -> None:
     working.decide_appeal(ticket.pk, accept=False, user=user, reason="No.", seen=token)
 
 
@@ -50,7 +52,7 @@ def to_somebody(ticket: Ticket, user: User) -> object:
     return reassigning.reassign(ticket.pk, build.agent(f"to-{ticket.pk}"), user=user)
 
 
-WRITES: dict[str, Callable[[Ticket, User, Seen], object]] = {
+WRITES: dict[str, Callable[[Ticket, User, PageToken], object]] = {
     "reply": partial(answer, public=True, to=None),
     "note": partial(answer, public=False, to=None),
     "reply and move": partial(answer, public=True, to=Status.DECLINED),
@@ -112,7 +114,7 @@ def test_unread_acts_hold_back_every_write(
     company: Company, eve: User, ben: User, act: str
 ) -> None:
     ticket = world(company, act)
-    token = seen_of(ticket)
+    token = page_token_of(ticket)
     EVERY_ACT[act](ticket, ben)
     before = rows()
 
@@ -123,8 +125,8 @@ def test_unread_acts_hold_back_every_write(
     assert rows() == before
     assert unread_since(token, eve) != []
     # Having read it is enough.
-    assert unread_since(seen_of(ticket), eve) == []
-    answer(ticket, eve, seen_of(ticket), public=False, to=None)
+    assert unread_since(page_token_of(ticket), eve) == []
+    answer(ticket, eve, page_token_of(ticket), public=False, to=None)
 
 
 @pytest.mark.parametrize("act", AGENT_ACTS)
@@ -133,7 +135,7 @@ def test_own_acts_in_another_tab_hold_nothing_back(
 ) -> None:
     for write in ("note", "reply", "move"):
         ticket = world(company, act)
-        token = seen_of(ticket)
+        token = page_token_of(ticket)
         AGENT_ACTS[act](ticket, eve)
 
         WRITES[write](ticket, eve, token)
@@ -146,7 +148,7 @@ def test_a_company_s_token_may_be_called_what_the_agent_is_called(
     company: Company, eve: User, ben: User
 ) -> None:
     ticket = world(company, "wrote")
-    token = seen_of(ticket)
+    token = page_token_of(ticket)
     updating.comment(company, ticket.pk, Actor(By.COMPANY, "eve"), "Wait!")
 
     with pytest.raises(StaleTicket):
@@ -155,11 +157,11 @@ def test_a_company_s_token_may_be_called_what_the_agent_is_called(
 
 def test_irrelevant_acts_hold_nothing_back(company: Company, eve: User, ben: User) -> None:
     ticket = world(company, "wrote")
-    token = seen_of(ticket)
+    token = page_token_of(ticket)
     for kind in QUIET:
         record_history(ticket, Actor(By.AGENT, "ben"), kind)
 
-    assert seen_of(ticket) == token
+    assert page_token_of(ticket) == token
     working.move(ticket.pk, Status.ACCEPTED, user=eve, seen=token)
     assert HistoryEntry.objects.filter(kind=Kind.MOVED).exists()
 
@@ -180,7 +182,7 @@ def test_what_is_unread_comes_in_the_order_in_which_it_happened(
     company: Company, eve: User, ben: User
 ) -> None:
     ticket = world(company, "wrote")
-    token = seen_of(ticket)
+    token = page_token_of(ticket)
     for act in ("wrote", "noted", "changed data", "asked"):
         EVERY_ACT[act](Ticket.objects.get(pk=ticket.pk), ben)
 
@@ -194,23 +196,23 @@ def test_what_is_unread_comes_in_the_order_in_which_it_happened(
     "text", ["", "1", "3:1", "1-2", "1-2-x", "-1-2-3", "1-2-3-4", "1-2-\u0663", "1-2-" + "9" * 40]
 )
 def test_a_text_that_is_no_token_is_refused(text: str) -> None:
-    assert Seen.read(text) is None
+    assert PageToken.read(text) is None
     with pytest.raises(StaleTicket, match="out of date"):
-        require_seen(Seen.read(text))
+        require_page_token(PageToken.read(text))
 
 
 def test_a_token_of_another_ticket_opens_nothing(company: Company, eve: User, ben: User) -> None:
     ticket, other = world(company, "wrote"), world(company, "wrote")
-    assert Seen.read(str(seen_of(ticket))) == seen_of(ticket)
+    assert PageToken.read(str(page_token_of(ticket))) == page_token_of(ticket)
 
     with pytest.raises(StaleTicket):
-        working.move(ticket.pk, Status.ACCEPTED, user=eve, seen=seen_of(other))
+        working.move(ticket.pk, Status.ACCEPTED, user=eve, seen=page_token_of(other))
 
 
 def test_a_form_that_assigns_automatically_does_it_once(company: Company, eve: User) -> None:
     ann, _, _ = (build.agent(name) for name in ("ann", "bob", "cora"))
     ticket = build.ticket(company, agent=ann)
-    token = seen_of(ticket)
+    token = page_token_of(ticket)
     reassigning.reassign(ticket.pk, None, user=eve, seen=token)
     before = rows()
 
@@ -226,7 +228,7 @@ def test_unread_acts_are_checked_after_waiting_for_the_lock(transactional_db: No
     company = build.company()
     for act in ("wrote", "sent a file", "noted"):
         ticket = world(company, act)
-        token = seen_of(ticket)
+        token = page_token_of(ticket)
 
         _, refused = in_order(
             partial(EVERY_ACT[act], ticket, ben),

@@ -52,7 +52,7 @@ def test_ticket_changed_since_the_sweep_is_left_alone(
     back, answered = build.ticket(company, agent=bob), build.ticket(company, agent=agent)
     Ticket.objects.filter(pk=answered.pk).update(status=decided)
     switch_off(agent)
-    monkeypatch.setattr(automatic, "left_behind", Ticket.objects.all)
+    monkeypatch.setattr(automatic, "tickets_of_inactive_agents", Ticket.objects.all)
 
     assert jobs.assign_waiting() == 0
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from companies.models import Company
 from tests import builders as build
-from tickets.assignment.reassigning import NotGiven
+from tickets.assignment.reassigning import AssignmentRefused
 from tickets.assignment.taking import next_of, take_next, take_ticket
 from tickets.changes.actors import NotAllowed
 from tickets.models import Agent, HistoryEntry, Ticket
@@ -72,7 +72,7 @@ def test_leaves_what_somebody_has_and_what_is_decided(
         changes = {"agent": agents[str(changes["agent"])]}
     ticket = build.ticket(company, **changes)
 
-    with pytest.raises(NotGiven, match=says):
+    with pytest.raises(AssignmentRefused, match=says):
         take_ticket(ticket.pk, agent.user)
 
     holder = ticket.agent
