@@ -117,7 +117,7 @@ def locks_without_a_pair(locks: Counter[str]) -> list[str]:
     return sorted((locks - Counter({place: len(each) for place, each in PAIRS.items()})).elements())
 
 
-def tested_elsewhere(place: str, test: str) -> None:
+def covered_elsewhere(place: str, test: str) -> None:
     """Name the test of a lock whose pair `play` cannot run: `file.py::name`."""
     path, _, name = test.partition("::")
     if f"def {name}(" not in (ROOT / path).read_text():

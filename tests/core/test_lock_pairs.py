@@ -14,12 +14,12 @@ from tests.locks import (
     pairs_in,
     play,
     shows,
-    tested_elsewhere,
+    covered_elsewhere,
     twice,
 )
 from webhooks.models import Webhook
 
-tested_elsewhere(
+covered_elsewhere(
     "core/mailing/outbox.py::CLAIM",
     "tests/core/test_mailing.py::test_two_tasks_never_claim_the_same_email",
 )

@@ -25,15 +25,15 @@ from deliveries.upkeep import deleted_webhooks, partitions, pruning, replaying, 
 from deliveries.upkeep.choosing import Choice, ChosenCount
 from tests import builders as build
 from tests.deliveries.test_recording import claim_one, result
-from tests.locks import MakePair, Pair, pairs_in, play, shows, tested_elsewhere, twice
+from tests.locks import MakePair, Pair, pairs_in, play, shows, covered_elsewhere, twice
 from webhooks.models import Webhook
 from webhooks.targets import host_in
 
-tested_elsewhere(
+covered_elsewhere(
     "deliveries/engine/leases.py::join",
     "tests/deliveries/test_turns.py::test_two_that_join_at_once_do_not_both_get_the_last_place",
 )
-tested_elsewhere(
+covered_elsewhere(
     "deliveries/upkeep/replaying.py::step_replay",
     "tests/deliveries/test_replaying.py::test_two_workers_take_one_step_between_them",
 )

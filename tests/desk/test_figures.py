@@ -479,7 +479,7 @@ def test_draws_columns_within_the_picture() -> None:
     assert [mark.text for mark in chart.grid] == ["0", "2", "4", "6", "8"]
     assert all(bar.x >= 0 and bar.x + bar.width <= chart.width for bar in chart.bars)
     assert all(bar.y >= 0 and bar.y + bar.height <= chart.floor + 0.1 for bar in chart.bars)
-    assert chart.bars[1].says == "one: 7 b"
+    assert chart.bars[1].tooltip == "one: 7 b"
     assert columns("x", ("a",), []).bars == []
 
 

@@ -18,7 +18,7 @@ from tests.locks import (
     pairs_in,
     play,
     shows,
-    tested_elsewhere,
+    covered_elsewhere,
     twice,
 )
 from tickets.assignment import automatic, loads, taking
@@ -37,16 +37,16 @@ from tickets.sla import policy, recalculation
 from tickets.statuses import By, Status
 
 CALLER = Actor(By.COMPANY, "test")
-tested_elsewhere(
+covered_elsewhere(
     "tickets/models/tickets.py::TicketQuerySet.hold",
     "tests/desk/test_races.py::test_one_of_two_contrary_decisions_falls",
 )
 # Functions that commit by themselves: other tests bring the second party.
-tested_elsewhere(
+covered_elsewhere(
     "tickets/assignment/automatic.py::assign_waiting",
     "tests/tickets/test_assignment_races.py::test_several_sweeps_assign_each_ticket_once",
 )
-tested_elsewhere(
+covered_elsewhere(
     "tickets/automations/acting.py::act",
     "tests/tickets/test_automations.py::test_a_company_that_answers_first_is_not_declined",
 )
