@@ -20,7 +20,7 @@ NEEDED = {
 }
 
 
-def be_able_to_begin() -> None:
+def prepare_first_start() -> None:
     """Make settings readable before there is an env file. Nothing connects to these addresses."""
     os.environ.update(NEEDED)
     os.environ.setdefault("SECRET_KEY", secrets.token_urlsafe(64))

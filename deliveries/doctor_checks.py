@@ -19,7 +19,7 @@ from deliveries.engine import leases
 from deliveries.engine.holding import current_drain, held_hosts
 from deliveries.engine.rooms import SLOTS
 from deliveries.engine.standing_by import PRESSED_SLOTS
-from deliveries.engine.way_out import probe_proxy, proxy_as_loops_find_it
+from deliveries.engine.way_out import probe_proxy, proxy_status
 from deliveries.models import Replay, State
 from deliveries.monitoring import backlog
 from deliveries.upkeep import partitions, replaying
@@ -177,7 +177,7 @@ register(
     per_host=True,
 )(probe_proxy)
 # Reads what the loops found, so that no request has to probe the proxy (decision N23).
-part("outgoing_proxy")(proxy_as_loops_find_it)
+part("outgoing_proxy")(proxy_status)
 
 
 @register(

@@ -292,7 +292,7 @@ def put_back_the_deployment() -> None:
 def no_targets_of_another_test(monkeypatch: pytest.MonkeyPatch) -> None:
     policy.clear_cached_rules()
     # The policy is not read again in the middle of a test that counts queries.
-    monkeypatch.setattr(policy, "KEPT_SECONDS", 10**9)
+    monkeypatch.setattr(policy, "CACHE_SECONDS", 10**9)
 
 
 @pytest.fixture

@@ -61,7 +61,7 @@ def twice(act: Callable[[], object], gives: object = ANY, *, waits: bool = True)
     return Pair(first=act, second=act, gives=gives, waits=waits)
 
 
-def made_in(module: str) -> list[MakePair]:
+def pairs_in(module: str) -> list[MakePair]:
     in_module = [make for pairs in PAIRS.values() for make in pairs if make.__module__ == module]
     return list(dict.fromkeys(in_module))
 
@@ -117,7 +117,7 @@ def locks_without_a_pair(locks: Counter[str]) -> list[str]:
     return sorted((locks - Counter({place: len(each) for place, each in PAIRS.items()})).elements())
 
 
-def shown_elsewhere(place: str, test: str) -> None:
+def covered_elsewhere(place: str, test: str) -> None:
     """Name the test of a lock whose pair `play` cannot run: `file.py::name`."""
     path, _, name = test.partition("::")
     if f"def {name}(" not in (ROOT / path).read_text():

@@ -13,7 +13,7 @@ from rest_framework.test import APIClient
 from companies import services
 from core.models import Mail
 from tests import builders as build
-from tests.desk.test_two_factor import code_of, shown_key
+from tests.desk.test_two_factor import code_of, key_on_page
 from tickets.models import Phone
 
 pytestmark = pytest.mark.django_db
@@ -54,7 +54,7 @@ def desk_secrets() -> dict[str, str]:
     client = Client()
     client.post("/admin/login/", {"username": "ada", "password": "secret"})
     client.post("/admin/second-factor/", {"begin": "1", "password": "secret"})
-    seed = shown_key(client)
+    seed = key_on_page(client)
     code = code_of(Phone.objects.get())
     page = client.post("/admin/second-factor/", {"code": code}).content.decode()
     recovery = re.findall(r"<li>(\w{12})</li>", page)

@@ -64,7 +64,7 @@ def media_type_of(content: bytes) -> str:
     raise FileRefused(text.rstrip(), code="file_type_not_allowed")
 
 
-def shown_name(name: str, media_type: str) -> str:
+def display_name(name: str, media_type: str) -> str:
     """Return a name that is safe to show and save.
 
     It has no folders and nothing invisible, is short, and its ending fits the media type.

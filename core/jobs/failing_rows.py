@@ -41,7 +41,7 @@ class Outcome(NamedTuple, Generic[K]):
     refused: dict[K, str]
 
 
-def do_each(
+def try_each(
     keys: Iterable[K],
     act: Callable[[K], object],
     *,

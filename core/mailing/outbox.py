@@ -61,7 +61,7 @@ class ClaimedMail(NamedTuple):
     tries: int
 
 
-def keep_mail(address: str, subject: str, text: str, *, secret: bool = False) -> None:
+def enqueue_mail(address: str, subject: str, text: str, *, secret: bool = False) -> None:
     """Store an email that is to be sent. It is sent once the transaction is committed.
 
     Encrypt the text of a `secret` email: it holds a link that opens something.

@@ -47,7 +47,7 @@ class NoHost(ValueError):
     """It does not name a host; the message says what does."""
 
 
-def host_named(text: str) -> str:
+def parse_host(text: str) -> str:
     """The host as URLs have it, without its port. Raises NoHost."""
     given = text.strip()
     try:
@@ -71,7 +71,7 @@ def hold_host(
     What is in flight ends. Deliveries to it wait, in order, and use up none of their retries.
     Companies read `public_reason`. Held again, it is held as said last, since it was held first.
     """
-    host, now = host_named(text), timezone.now()
+    host, now = parse_host(text), timezone.now()
     HeldHost.objects.filter(held_until__lte=now).delete()
     said = {
         "by": by[:200],
@@ -86,7 +86,7 @@ def hold_host(
 @transaction.atomic
 def release_host(text: str) -> bool:
     """Have what waits for a host sent; False where it was not held. Raises NoHost."""
-    host = host_named(text)
+    host = parse_host(text)
     released = HeldHost.objects.in_force().filter(pk=host).exists()
     HeldHost.objects.filter(pk=host).delete()
     with connection.cursor() as cursor:
@@ -119,7 +119,7 @@ def wait_for_hosts(webhooks: Mapping[int, str]) -> set[int]:
         held = {host for (host,) in cursor.fetchall()}
     waiting = {id for id, host in webhooks.items() if host in held}
     if waiting:
-        setting_aside.have_wait(sorted(waiting))
+        setting_aside.postpone(sorted(waiting))
     return waiting
 
 

@@ -62,7 +62,7 @@ def pause_and_notify(webhook_id: int, reason: str) -> bool:
         webhook = Webhook.objects.select_related("company").get(pk=webhook_id)
         if address := webhook.company.contact_email:
             with translation.override(webhook.company.written_language):
-                outbox.keep_mail(address, *pause_letter(webhook, reason))
+                outbox.enqueue_mail(address, *pause_letter(webhook, reason))
     text = "webhook %d is paused: %s"
     logger.info(text, webhook_id, reason, extra={"webhook_id": webhook_id})
     return True

@@ -52,7 +52,7 @@ class Choice:
     webhook_id: int | None = None
     company_id: int | None = None
     type_id: int | None = None
-    # As `holding.host_named` has it.
+    # As `holding.parse_host` has it.
     host: str = ""
 
 

@@ -20,7 +20,7 @@ from core.data import statements
 from core.data.recent import Recent
 from desk.common.pages import ASSIGN_TICKET, VIEW_TICKET
 from desk.common.session_store import stored_key
-from desk.live.changes import KEPT_SECONDS, WATCHER, ChangedTicket, Snapshot
+from desk.live.changes import CACHE_SECONDS, WATCHER, ChangedTicket, Snapshot
 from desk.queue import queues
 from tickets.models import Agent
 
@@ -141,7 +141,7 @@ def news_for(asker: Asker, query: QueryDict, now: Snapshot) -> dict[str, Any]:
     news = not since or notified > number_in(query.get("notified", ""))
     if str(now.counts_digest) != query.get("counted"):
         result["counts"], news = counts_for(asker, now), True
-    if since and since < now.at - KEPT_SECONDS:
+    if since and since < now.at - CACHE_SECONDS:
         return {**result, "stale": True, "news": True}
     tokens = set(query.get("known", "").split(",")[:MOST_ROWS])
     changes = [one for one in now.since(since) if one.token not in tokens] if since else []

@@ -23,7 +23,7 @@ from tickets.statuses import TERMINAL
 # Longer than any transaction of the service.
 WINDOW_SECONDS = 30
 # A page that asks after a longer pause must reload everything.
-KEPT_SECONDS = 60
+CACHE_SECONDS = 60
 READ_EVERY_SECONDS = 0.45
 COUNT_EVERY_SECONDS = 10.0
 # Another process may have found the same change earlier, or have a clock ahead of ours.
@@ -71,7 +71,7 @@ class ChangedTicket:
 
     @property
     def token(self) -> str:
-        """Token in the form of `tickets.changes.seen.Seen`."""
+        """Token in the form of `tickets.changes.seen.PageToken`."""
         return f"{self.ticket_id}-{self.comment}-{self.entry}"
 
     def enters(self, queue: str, me: int | None) -> bool:
@@ -105,7 +105,7 @@ class ChangedRow(NamedTuple):
 
 @dataclass
 class Snapshot:
-    """The changes of the last KEPT_SECONDS, as of `at`."""
+    """The changes of the last CACHE_SECONDS, as of `at`."""
 
     at: float = 0.0
     changes: dict[int, ChangedTicket] = field(default_factory=dict)
@@ -160,13 +160,13 @@ class Watcher:
         new = [row for row in rows if row.is_newer(previous.changes.get(row.ticket_id))]
         if first:
             # No earlier read to compare with: the time of writing decides what is recent.
-            new = [row for row in new if row.written_at > database_now - KEPT_SECONDS]
+            new = [row for row in new if row.written_at > database_now - CACHE_SECONDS]
         # Keep a change while its rows are still read, or it would be found as new again.
         reread_ids = {row.ticket_id for row in rows}
         changes = {
             pk: change
             for pk, change in previous.changes.items()
-            if pk in reread_ids or change.found_at > now - KEPT_SECONDS
+            if pk in reread_ids or change.found_at > now - CACHE_SECONDS
         }
         places = places_of([row.ticket_id for row in new])
         for row in new:
@@ -174,7 +174,7 @@ class Watcher:
                 found_at = now - (database_now - row.written_at) if first else now
                 before = changes.get(row.ticket_id)
                 changes[row.ticket_id] = row.as_change(before, place, found_at)
-        notified = dict(statements.fetch_rows(NOTIFIED, {"kept": KEPT_SECONDS}))
+        notified = dict(statements.fetch_rows(NOTIFIED, {"kept": CACHE_SECONDS}))
         counts = previous.counts
         if now - self.counted_at >= COUNT_EVERY_SECONDS:
             counts, self.counted_at = queues.count_for_all(), now

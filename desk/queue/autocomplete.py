@@ -5,7 +5,7 @@ from django.http import Http404, HttpRequest, JsonResponse
 from core.data.reading_order import reading_key
 from core.data.statements import distinct_values, read_rows
 from desk.common.pages import VIEW_TICKET, desk_page
-from desk.common.search_names import agents_like, companies_like
+from desk.common.search_names import search_agents, search_companies
 
 MOST = 10
 PREFIX_CONDITION = "carrier_name >= %s AND carrier_name <> ''"
@@ -30,7 +30,7 @@ def carrier_names(begin: str) -> list[str]:
 def company_names(begin: str) -> list[str]:
     """Return the companies whose name contains the text, regardless of accents."""
     return (
-        [one.name for one in companies_like(begin, MOST)]
+        [one.name for one in search_companies(begin, MOST)]
         if begin
         else fetch_names(FIRST_COMPANIES, MOST)
     )
@@ -39,7 +39,9 @@ def company_names(begin: str) -> list[str]:
 def agent_logins(begin: str) -> list[str]:
     """Return the logins of agents whose login, first or last name matches."""
     return (
-        [one.name for one in agents_like(begin, MOST)] if begin else fetch_names(FIRST_AGENTS, MOST)
+        [one.name for one in search_agents(begin, MOST)]
+        if begin
+        else fetch_names(FIRST_AGENTS, MOST)
     )
 
 

@@ -24,7 +24,7 @@ from desk.queue.places import DEADLINES, ListPlace, sorted_column
 from desk.queue.range_filters import OPEN_ONLY
 from desk.queue.search_tickets import Matches, search_tickets
 from tickets.assignment.reassigning import MOST_AT_ONCE
-from tickets.changes.seen import with_seen
+from tickets.changes.seen import with_page_token
 from tickets.models import Ticket
 from tickets.models.tickets import TicketQuerySet
 from tickets.statuses import OPEN
@@ -190,7 +190,9 @@ class TicketChangeList(ChangeList):
         """Do what Django's does, with a single count, the nearest page, and no "show all"."""
         paginator = cast(
             CappedPaginator,
-            self.model_admin.get_paginator(request, with_seen(self.queryset), self.list_per_page),
+            self.model_admin.get_paginator(
+                request, with_page_token(self.queryset), self.list_per_page
+            ),
         )
         page = paginator.nearest(self.page_to_show(request))
         self.page_num = page.number

@@ -19,7 +19,7 @@ from core.values.ids import read_id
 from core.values.spellings import same_text, typed_id
 from desk.common.cache import cached
 from desk.common.generics import StrOrPromise
-from desk.common.search_names import companies_like
+from desk.common.search_names import search_companies
 from desk.common.times import midnight
 from desk.models import Storm
 from desk.queue import automation_lists
@@ -99,7 +99,7 @@ class CompanyFilter(TextFilter):
         if value.isdecimal():
             return tickets.filter(company=typed_id(value) or 0)
         ids = list(Company.objects.filter(same_text("name", value)).values_list("pk", flat=True))
-        return tickets.filter(company__in=ids or [name.id for name in companies_like(value)])
+        return tickets.filter(company__in=ids or [name.id for name in search_companies(value)])
 
 
 class CarrierFilter(TextFilter):

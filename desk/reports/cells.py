@@ -10,7 +10,7 @@ from django.utils.formats import number_format
 
 from core.values.currencies import exact_amount
 from core.values.money import money_number
-from desk.reports.counting import Narrowed, Times
+from desk.reports.counting import Scope, Times
 from desk.reports.measures import OF_DECIDED, name_in_address
 from desk.reports.report import Money
 
@@ -45,7 +45,7 @@ class PlainNumbers:
 class LinkedNumbers(PlainNumbers):
     """Builder of cells of a report; the linked lists have the report's filters."""
 
-    def __init__(self, scope: Narrowed) -> None:
+    def __init__(self, scope: Scope) -> None:
         self.scope = scope
         self.list = reverse("admin:tickets_ticket_changelist")
         filters = {

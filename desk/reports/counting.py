@@ -42,7 +42,7 @@ COHORTS = (OF_OPENED, OF_DECIDED, OF_OPEN)
 AGES = (1, 3, 7, 14, 28)
 
 
-class Narrowed(NamedTuple):
+class Scope(NamedTuple):
     """Scope of a count: a period in days of the active time zone, and filters."""
 
     period: Period
@@ -96,7 +96,7 @@ def names() -> Names:
     return Names(users, {row.pk: row.name for row in TicketType.objects.all()})
 
 
-def count(scope: Narrowed, slugs: Sequence[str], by: Sequence[str] = ()) -> tuple[Counts, Groups]:
+def count(scope: Scope, slugs: Sequence[str], by: Sequence[str] = ()) -> tuple[Counts, Groups]:
     """Count measures in total and by the dimensions `by`, in one statement per cohort."""
     total, groups = dict.fromkeys(slugs, 0), {name: dict[Any, Counts]() for name in by}
     for cohort in COHORTS:
@@ -117,7 +117,7 @@ def add(to: Counts, counts: Mapping[str, int]) -> None:
 
 
 def count_cohort(
-    scope: Narrowed, slugs: Sequence[str], by: Sequence[str]
+    scope: Scope, slugs: Sequence[str], by: Sequence[str]
 ) -> list[tuple[dict[str, Any], bool, Counts]]:
     """Count measures of one cohort in one statement, with the same conditions as the lists.
 
@@ -172,7 +172,7 @@ def age() -> Func:
     return Func("created_at", thresholds, function="width_bucket", output_field=IntegerField())
 
 
-def times(scope: Narrowed, slug: str, end: str, by: str) -> dict[Any, Times]:
+def times(scope: Scope, slug: str, end: str, by: str) -> dict[Any, Times]:
     """Return the times from opening to `end` by the keys of `by`; None is the key of all."""
     duration = ExpressionWrapper(F(end) - F("created_at"), DurationField())
     key = groups_of(slug)[by]

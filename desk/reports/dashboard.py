@@ -16,7 +16,7 @@ from desk.common.pages import desk_page, draw
 from desk.common.requests import staff
 from desk.first_run import steps
 from desk.reports import figure_tables
-from desk.reports.counting import Narrowed
+from desk.reports.counting import Scope
 from desk.reports.figures import SPANS, days_up_to_today, in_deployment_zone
 from desk.reports.kept import FAIRNESS, FIGURES
 from desk.reports.tables import MOST_ROWS, Table
@@ -74,12 +74,12 @@ def lead_page(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-def scope_of(request: HttpRequest) -> Narrowed:
+def scope_of(request: HttpRequest) -> Scope:
     """Read the scope from the query string; invalid values are ignored."""
     days, kind, agent = (read_id(request.GET.get(name, "")) for name in ("days", "type", "agent"))
     with in_deployment_zone():
         period = days_up_to_today(days if days in SPANS else SPANS[0])
-    return Narrowed(period, kind, typed(request, "carrier"), agent_id=agent)
+    return Scope(period, kind, typed(request, "carrier"), agent_id=agent)
 
 
 def typed(request: HttpRequest, name: str) -> str:
@@ -89,7 +89,7 @@ def typed(request: HttpRequest, name: str) -> str:
 @desk_page(MAY_SEE)
 def fairness_page(request: HttpRequest) -> HttpResponse:
     with in_deployment_zone():
-        fairness = FAIRNESS.answer(Narrowed(scope_of(request).period))
+        fairness = FAIRNESS.answer(Scope(scope_of(request).period))
     return draw(
         request,
         "desk/fairness.html",
@@ -107,7 +107,7 @@ def export_table(request: HttpRequest, slug: str) -> StreamingHttpResponse:
     scope = scope_of(request)
     with in_deployment_zone():
         if slug == "fairness":
-            tables = [figure_tables.fairness_table(FAIRNESS.answer(Narrowed(scope.period)))]
+            tables = [figure_tables.fairness_table(FAIRNESS.answer(Scope(scope.period)))]
         else:
             tables = figure_tables.tables(FIGURES.answer(scope))
     return download_table(slug, tables, f"{scope.period.days}-days")

@@ -11,7 +11,7 @@ from django.utils import timezone
 from core.data.statements import read_rows
 from desk.common.times import midnight
 from desk.reports import counting
-from desk.reports.counting import Narrowed, Times
+from desk.reports.counting import Scope, Times
 from tickets.models import Agent
 
 
@@ -28,7 +28,7 @@ class Share(NamedTuple):
 
 
 class Fairness(NamedTuple):
-    scope: Narrowed
+    scope: Scope
     shares: list[Share]
     # Sums over all agents; never 0.
     received: int
@@ -42,7 +42,7 @@ def most_to_least(parts: Sequence[float]) -> float | None:
     return max(parts) / min(parts) if parts and min(parts) else None
 
 
-def report(scope: Narrowed) -> Fairness:
+def report(scope: Scope) -> Fairness:
     """Count for all agents who are available, or received tickets in the period."""
     received = assignments_since(midnight(scope.period.first))
     _, groups = counting.count(scope, ["decided"], ["user_id"])

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from desk.reports import counting
-from desk.reports.counting import DIMENSIONS, Counts, Groups, Names, Narrowed, Times
+from desk.reports.counting import DIMENSIONS, Counts, Groups, Names, Scope, Times
 from desk.reports.measures import Period
 
 SPANS = (7, 28)
@@ -20,7 +20,7 @@ SLUGS = ("opened", "decided", "accepted", "resolved_late", "open", "overdue", "f
 
 
 class Figures(NamedTuple):
-    scope: Narrowed
+    scope: Scope
     total: Counts
     groups: Groups
     # By type; None is the key of all types.
@@ -30,7 +30,7 @@ class Figures(NamedTuple):
     counted_at: datetime
 
 
-def count_figures_of(scope: Narrowed) -> Figures:
+def count_figures_of(scope: Scope) -> Figures:
     """Count the figures in seven statements, however many tickets there are."""
     total, groups = counting.count(scope, SLUGS, (*DIMENSIONS, "day", "age"))
     return Figures(

@@ -16,7 +16,7 @@ from core.jobs.failing_rows import FailingRows
 from desk.common.cache import cached, remember
 from desk.common.generics import StrPromise
 from desk.reports import fairness, figures, report
-from desk.reports.counting import Narrowed
+from desk.reports.counting import Scope
 from desk.reports.figures import SPANS, days_up_to_today, in_deployment_zone
 from desk.reports.measures import Period
 
@@ -39,19 +39,19 @@ class Kind(NamedTuple, Generic[A]):
 
     name: str
     seconds: int
-    make: Callable[[Narrowed], A]
+    make: Callable[[Scope], A]
 
-    def key(self, scope: Narrowed) -> str:
+    def key(self, scope: Scope) -> str:
         return f"{self.name}:{scope.key}"
 
-    def answer(self, scope: Narrowed) -> A:
+    def answer(self, scope: Scope) -> A:
         remember(f"looked:{self.name}", LOOKED_SECONDS)
         return cached(self.key(scope), self.seconds, lambda: self.make(scope))
 
     def looked_at(self) -> bool:
         return cache.get(f"desk:looked:{self.name}") is not None
 
-    def count_ahead(self, scope: Narrowed, _: object = None) -> None:
+    def count_ahead(self, scope: Scope, _: object = None) -> None:
         """Refresh an answer before it expires, so that no lead waits for it."""
         soon = timezone.now() - timedelta(seconds=self.seconds - AHEAD_SECONDS)
         cached_answer: A | None = cache.get(f"desk:{self.key(scope)}")
@@ -110,10 +110,10 @@ def is_looked_at() -> bool:
     return FIGURES.looked_at() or REPORTS.looked_at()
 
 
-def looked_at() -> Iterator[tuple[Kind[Any], str, Narrowed]]:
+def looked_at() -> Iterator[tuple[Kind[Any], str, Scope]]:
     if FIGURES.looked_at():
         for days in SPANS:
-            yield FIGURES, f"{days}", Narrowed(days_up_to_today(days))
+            yield FIGURES, f"{days}", Scope(days_up_to_today(days))
     if REPORTS.looked_at():
         for quick in quick_periods():
-            yield REPORTS, str(quick.title), Narrowed(quick.period)
+            yield REPORTS, str(quick.title), Scope(quick.period)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from django.utils import timezone
 
 from desk.reports import counting
-from desk.reports.counting import DIMENSIONS, Counts, Groups, Names, Narrowed
+from desk.reports.counting import DIMENSIONS, Counts, Groups, Names, Scope
 from desk.reports.measures import MEASURES, OF_DECIDED, OF_OPENED
 
 # Measures that share a statement with others of their cohort; the rest are counted one by one.
@@ -32,7 +32,7 @@ class Money(NamedTuple):
 
 
 class PeriodReport(NamedTuple):
-    scope: Narrowed
+    scope: Scope
     now: Counts
     before: Counts
     groups: Groups
@@ -44,7 +44,7 @@ class PeriodReport(NamedTuple):
     counted_at: datetime
 
 
-def make_report(scope: Narrowed) -> PeriodReport:
+def make_report(scope: Scope) -> PeriodReport:
     earlier = scope._replace(period=scope.period.before)
     (now, groups), (before, _) = totals(scope, DIMENSIONS), totals(earlier)
     return PeriodReport(
@@ -60,25 +60,25 @@ def make_report(scope: Narrowed) -> PeriodReport:
     )
 
 
-def totals(scope: Narrowed, by: Sequence[str] = ()) -> tuple[Counts, Groups]:
+def totals(scope: Scope, by: Sequence[str] = ()) -> tuple[Counts, Groups]:
     """Count all measures. Those whose period is in another table have few tickets."""
     total, groups = counting.count(scope, TOGETHER, by)
     rest = {slug: scope.tickets(slug).count() for slug in MEASURES if slug not in TOGETHER}
     return {**total, **rest}, groups
 
 
-def reasons(scope: Narrowed, earlier: Narrowed) -> dict[str, tuple[int, int]]:
+def reasons(scope: Scope, earlier: Scope) -> dict[str, tuple[int, int]]:
     now, before = (by_reason(one) for one in (scope, earlier))
     codes = sorted({*now, *before}, key=lambda code: (-now.get(code, 0), code))
     return {code: (now.get(code, 0), before.get(code, 0)) for code in codes}
 
 
-def by_reason(scope: Narrowed) -> Counts:
+def by_reason(scope: Scope) -> Counts:
     declined = scope.tickets("declined").filter(MEASURES["declined"].of).values("reason_code")
     return dict(counting.run(["reason_code", "count(*)"], declined, "GROUP BY 1"))
 
 
-def money(scope: Narrowed) -> list[Money]:
+def money(scope: Scope) -> list[Money]:
     """Return the amounts by currency: first of all carriers, then of each by the paid amount."""
     tickets = (
         scope.tickets("decided").exclude(currency="").values("currency", "carrier_name", *SUMS)

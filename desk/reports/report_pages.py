@@ -14,9 +14,9 @@ from core.data.reading_order import reading_key
 from core.values.ids import read_id
 from desk.common import csv_files
 from desk.common.pages import desk_page, draw
-from desk.common.search_names import company_called
+from desk.common.search_names import company_by_id_or_name
 from desk.reports import report_tables
-from desk.reports.counting import Narrowed
+from desk.reports.counting import Scope
 from desk.reports.dashboard import MAY_SEE, download_table, typed
 from desk.reports.figures import days_up_to_today
 from desk.reports.kept import REPORTS, quick_periods
@@ -37,7 +37,7 @@ class Question:
         self.errors: list[str] = []
         self.company = self.company_named(self.values["company"])
         company_id = self.company.pk if self.company else None
-        self.scope = Narrowed(
+        self.scope = Scope(
             self.period(), read_id(self.values["type"]), self.values["carrier"], company_id
         )
 
@@ -77,7 +77,7 @@ class Question:
     def company_named(self, name: str) -> Company | None:
         if not name:
             return None
-        company = company_called(name)
+        company = company_by_id_or_name(name)
         if company is None:
             self.errors.append(gettext("Company: there is none of this name."))
         return company

@@ -13,7 +13,7 @@ from django.utils.translation import gettext
 
 from companies import audit
 from companies.models import AuditEntry
-from core.jobs.failing_rows import Outcome, do_each
+from core.jobs.failing_rows import Outcome, try_each
 from core.values.texts import is_blank
 from deliveries import redelivery
 from deliveries.models import Delivery, Replay
@@ -97,7 +97,7 @@ def send_again(delivery_ids: Iterable[UUID], *, user: User) -> Outcome[UUID]:
         again += redelivery.redeliver([delivery.pk])
 
     deliveries = list(present.order_by("event_id").only("id"))
-    refused = do_each(deliveries, send).refused
+    refused = try_each(deliveries, send).refused
     return Outcome(again, {delivery.pk: why for delivery, why in refused.items()})
 
 

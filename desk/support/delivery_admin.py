@@ -97,7 +97,7 @@ class DeliveryAdmin(ReadOnlyAdmin):
     def has_send_again_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm(actions.SEND_AGAIN)
 
-    def context_beside(self, request: HttpRequest, row: Delivery) -> dict[str, Any]:
+    def extra_context(self, request: HttpRequest, row: Delivery) -> dict[str, Any]:
         at = row.first_attempt_at or timezone.now()
         secret = signature_check.secret_status(row.webhook, at, timezone.now())
         may_send_again = self.has_send_again_permission(request)

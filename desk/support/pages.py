@@ -10,7 +10,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 from companies.models import Company
 from desk.common.fields import number_field, text_field
 from desk.common.pages import desk_page, draw
-from desk.common.search_names import company_called
+from desk.common.search_names import company_by_id_or_name
 from desk.support import delivery_details, lookup
 from webhooks.event_types import registry
 
@@ -58,7 +58,7 @@ def find_company(typed: str) -> Company | None:
     text = typed.strip()
     if not text:
         return None
-    company = company_called(text)
+    company = company_by_id_or_name(text)
     if company is None:
         raise forms.ValidationError(gettext("Company not found."))
     return company

@@ -68,7 +68,7 @@ class ReplayAdmin(ReadOnlyAdmin):
         state = gettext(STATES[replaying.replay_state(run)])
         return text % {"state": state, "passed": f"{run.passed:,}", "total": f"{run.total:,}"}
 
-    def context_beside(self, request: HttpRequest, row: Replay) -> dict[str, Any]:
+    def extra_context(self, request: HttpRequest, row: Replay) -> dict[str, Any]:
         goes_on = row.ended_at is None
         return {
             "run": row,

@@ -9,7 +9,7 @@ from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from companies.models import Company
-from deliveries.engine.holding import NoHost, host_named
+from deliveries.engine.holding import NoHost, parse_host
 from deliveries.models import STATES, State
 from deliveries.upkeep import replaying
 from deliveries.upkeep.choosing import Choice, ChosenCount
@@ -50,7 +50,7 @@ class ReplayForm(forms.Form):
 
     def clean_host(self) -> str:
         try:
-            return host_named(self.cleaned_data["host"]) if self.cleaned_data["host"] else ""
+            return parse_host(self.cleaned_data["host"]) if self.cleaned_data["host"] else ""
         except NoHost as error:
             text = gettext("Enter a name such as hooks.example.com, or an address.")
             raise forms.ValidationError(text) from error

@@ -152,7 +152,7 @@ def proxy_status() -> dict[str, Any] | None:
     """Describe the outgoing proxy without its login, and its problem; None without a proxy."""
     proxy, trouble = parse_proxy(settings.DELIVERY_PROXY), ""
     try:
-        way_out.proxy_as_loops_find_it()
+        way_out.proxy_status()
     except RuntimeError as error:
         trouble = str(error)
     if proxy is None and not trouble:

@@ -88,7 +88,7 @@ class WebhookAdmin(ReadOnlyAdmin):
     def has_pause_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm(actions.PAUSE)
 
-    def context_beside(self, request: HttpRequest, row: Webhook) -> dict[str, Any]:
+    def extra_context(self, request: HttpRequest, row: Webhook) -> dict[str, Any]:
         context = {"may_pause": self.has_pause_permission(request), "webhook": row}
         if not request.user.has_perm("deliveries.view_delivery"):
             return context

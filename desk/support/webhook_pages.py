@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy, ngettext
 from unfold.widgets import UnfoldAdminTextareaWidget
 
-from core.jobs.failing_rows import do_each
+from core.jobs.failing_rows import try_each
 from core.values.ids import read_id
 from deliveries.monitoring import needs_attention
 from desk.common.pages import desk_page, draw
@@ -65,7 +65,7 @@ def pause_page(request: StaffRequest) -> HttpResponse:
         if actions.pause_webhook(webhook_id, reason, user=request.user):
             paused.append(webhook_id)
 
-    outcome = do_each([one.pk for one in webhooks], pause)
+    outcome = try_each([one.pk for one in webhooks], pause)
     text = ngettext("%(count)d webhook paused.", "%(count)d webhooks paused.", len(paused))
     show_outcome(request, text % {"count": len(paused)}, outcome.refused)
     return redirect(PAGE, webhooks[0].pk) if len(webhooks) == 1 else redirect(LIST)
@@ -85,7 +85,7 @@ def resume_all(request: StaffRequest, webhooks: Iterable[Webhook]) -> None:
         if actions.resume_webhook(webhook_id, user=request.user):
             resumed.append(webhook_id)
 
-    outcome = do_each([one.pk for one in webhooks], resume)
+    outcome = try_each([one.pk for one in webhooks], resume)
     text = ngettext("%(count)d webhook resumed.", "%(count)d webhooks resumed.", len(resumed))
     show_outcome(request, text % {"count": len(resumed)}, outcome.refused)
 

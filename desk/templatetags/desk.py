@@ -118,7 +118,7 @@ def linked(text: str, mentioned: Mapping[str, bool] | None = None) -> SafeString
 
 def chips(text: str, mentioned: Mapping[str, bool] | None) -> list[str]:
     parts, end = [], 0
-    for match in mentions.CALLED.finditer(text) if mentioned else ():
+    for match in mentions.MENTION.finditer(text) if mentioned else ():
         name = match[1].rstrip(".+-")
         if mentioned and name in mentioned:
             mark = " desk-mention-me" if mentioned[name] else ""

@@ -41,7 +41,7 @@ def submit_answer(answer: PendingAnswer, *, key: UUID | None = None, again: bool
 
 def sent_just_now(answer: PendingAnswer) -> bool:
     """Check if the agent sent the same text to the ticket within SAME_TEXT."""
-    text = working.said(answer.text)
+    text = working.normalize_text(answer.text)
     mine = Comment.objects.filter(ticket=answer.ticket_id, actor=answer.user.get_username())
     since = timezone.now() - SAME_TEXT
     newest = mine.filter(public=answer.public, created_at__gte=since).last()

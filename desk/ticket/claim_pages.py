@@ -6,7 +6,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.utils.translation import gettext
 
-from desk.common.forms import SeenAmountsForm
+from desk.common.forms import PageAmountsForm
 from desk.common.pages import CHANGE_TICKET, desk_page
 from desk.common.requests import StaffRequest
 from desk.queue import places
@@ -21,7 +21,7 @@ from tickets.models import Ticket
 def amounts_page(request: StaffRequest, ticket_id: int) -> HttpResponse:
     """Set the amounts; a refusal shows the form again as it was typed."""
     ticket = find_ticket(ticket_id)
-    form = SeenAmountsForm(request.POST)
+    form = PageAmountsForm(request.POST)
     if not form.is_valid():
         return show_ticket(request, ticket, status=400, **submitted_amounts(ticket, form))
     values = form.cleaned_data
@@ -37,6 +37,6 @@ def amounts_page(request: StaffRequest, ticket_id: int) -> HttpResponse:
     return places.stay(request, ticket_id)
 
 
-def submitted_amounts(ticket: Ticket, form: SeenAmountsForm) -> dict[str, Any]:
+def submitted_amounts(ticket: Ticket, form: PageAmountsForm) -> dict[str, Any]:
     """Build the context that shows a refused form as it was sent."""
     return {"amounts_form": form, "amounts": claims.amount_values(ticket, form)}

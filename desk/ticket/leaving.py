@@ -19,7 +19,7 @@ from core.jobs import doorbell
 from core.jobs.failing_rows import UNFORESEEN, connection_lives
 from desk.people.language import look_up_reading
 from desk.ticket.pending import new_files, perform
-from tickets.assignment.reassigning import NotGiven
+from tickets.assignment.reassigning import AssignmentRefused
 from tickets.changes.actors import SYSTEM, NotAllowed
 from tickets.changes.appeals import NoAppeal
 from tickets.changes.notifications import notify
@@ -32,7 +32,15 @@ logger = logging.getLogger(__name__)
 MOST_AT_ONCE = 200
 # A request sends the rest of a batch itself for this long at most; the job sends the others.
 MOMENT_SECONDS = 1.0
-REFUSALS = (StaleTicket, MoveRefused, NotAllowed, NotGiven, NoAppeal, FileRefused, ValueError)
+REFUSALS = (
+    StaleTicket,
+    MoveRefused,
+    NotAllowed,
+    AssignmentRefused,
+    NoAppeal,
+    FileRefused,
+    ValueError,
+)
 
 
 def has_due_answers() -> bool:

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.utils.translation import gettext, ngettext
 
-from core.jobs.failing_rows import do_each
+from core.jobs.failing_rows import try_each
 from desk.common.admin_base import ModelAdmin
 from desk.common.forms import MoveForm
 from desk.common.pages import CHANGE_TICKET, desk_page, draw
@@ -28,7 +28,7 @@ from desk.ticket import (
 from desk.ticket.pending_bar import act_title
 from tickets.assignment.reassigning import MOST_AT_ONCE
 from tickets.changes.actors import NotAllowed
-from tickets.changes.seen import Seen, require_seen, with_seen
+from tickets.changes.seen import PageToken, require_page_token, with_page_token
 from tickets.changes.writes import MoveRefused, StaleTicket
 from tickets.labels import action_text, move_verb, status_label
 from tickets.models import PendingAnswer, Ticket
@@ -46,7 +46,7 @@ class Picked(NamedTuple):
     """A ticket to move, with the token of the agent's page."""
 
     ticket_id: int
-    seen: Seen | None
+    seen: PageToken | None
 
 
 def picked_by(query: QueryDict, most: int) -> list[Picked]:
@@ -106,7 +106,7 @@ def confirmation(
 ) -> HttpResponse:
     verb = move_verb(to)
     query = query or request.POST or request.GET
-    rows = unread.shown_tickets(with_seen(tickets), query, refused, staff(request))
+    rows = unread.shown_tickets(with_page_token(tickets), query, refused, staff(request))
     tickets_shown = [row.ticket for row in rows]
     context = {
         "to": to,
@@ -148,7 +148,7 @@ def move_all(
             batch=batch,
             to=to,
             text=values["reason"],
-            seen=str(require_seen(one.seen)),
+            seen=str(require_page_token(one.seen)),
             requested=values["requested"],
             **pending.decision_fields(values["decision"]),
         )
@@ -160,7 +160,7 @@ def move_all(
             raise MoveRefused(gettext("Ticket not found.")) from error
         waiting = waiting or answer.due_at is not None
 
-    moved, refused = do_each(picked, move, refusals=(StaleTicket, MoveRefused, NotAllowed))
+    moved, refused = try_each(picked, move, refusals=(StaleTicket, MoveRefused, NotAllowed))
     if waiting:
         # Restart the time of the whole batch, so that all of it can be undone equally long.
         pending.restart_wait(request.user, batch)

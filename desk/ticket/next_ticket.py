@@ -8,7 +8,7 @@ from django.utils.translation import gettext
 from desk.common.requests import StaffRequest
 from desk.queue import places, walking
 from tickets.assignment import taking
-from tickets.assignment.reassigning import NotGiven
+from tickets.assignment.reassigning import AssignmentRefused
 from tickets.changes.actors import NotAllowed
 from tickets.models import Ticket
 
@@ -25,7 +25,7 @@ def take_next(request: StaffRequest) -> HttpResponse:
             messages.success(request, text % {"ticket": ticket.pk})
             return redirect(PAGE, ticket.pk)
         own = taking.next_of(taking.agent_of(request.user))
-    except (NotAllowed, NotGiven) as error:
+    except (NotAllowed, AssignmentRefused) as error:
         messages.error(request, str(error))
         return redirect(LIST)
     if own is None:

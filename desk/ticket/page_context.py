@@ -177,7 +177,7 @@ def agent_tools(ticket: Ticket, shipment: Any, user: User, macro: str) -> dict[s
         "chosen": next((one for one in offered if str(one.id) == macro), None),
         "asked": list(dict.fromkeys(name for one in offered for name in one.requested)),
         "key": uuid4(),
-        "picker": attachments.picker_facts(),
+        "picker": attachments.upload_limits(),
         "may_give": user.has_perm("tickets.assign_ticket") and ticket.status not in TERMINAL,
         "claimable": ticket.agent_id is None and ticket.status not in TERMINAL,
     }

@@ -33,10 +33,10 @@ from desk.ticket import (
 from desk.ticket.answering import SentBefore
 from desk.ticket.pending_pages import returned_context
 from tickets.assignment import taking
-from tickets.assignment.reassigning import NotGiven
+from tickets.assignment.reassigning import AssignmentRefused
 from tickets.changes.actors import NotAllowed
 from tickets.changes.notifications import mark_read
-from tickets.changes.seen import require_seen, seen_of, with_seen
+from tickets.changes.seen import page_token_of, require_page_token, with_page_token
 from tickets.changes.snoozing import asleep_until
 from tickets.changes.writes import MoveRefused, StaleTicket
 from tickets.models import PendingAnswer, Ticket
@@ -44,7 +44,7 @@ from tickets.models import PendingAnswer, Ticket
 
 def find_ticket(ticket_id: int) -> Ticket:
     """Return a ticket with the columns and relations that its page shows. Raises Http404."""
-    tickets = with_seen(listed_tickets()).select_related("rating")
+    tickets = with_page_token(listed_tickets()).select_related("rating")
     return get_object_or_404(tickets.annotate(asleep_until=asleep_until()), pk=ticket_id)
 
 
@@ -94,7 +94,7 @@ def show_ticket(
         "form": form,
         "refusal": refusal,
         # A page of earlier messages shows nothing newer than the page that links to it.
-        "seen": request.GET.get("seen", "") if before else seen_of(ticket),
+        "seen": request.GET.get("seen", "") if before else page_token_of(ticket),
         "unread": unread.lines_since(ticket, token, request.user),
         **back,
         **more,
@@ -163,11 +163,11 @@ def claim_page(request: StaffRequest, ticket_id: int) -> HttpResponse:
     find_ticket(ticket_id)
     token = unread.tokens_in(request.POST).get(ticket_id)
     try:
-        taking.take_ticket(ticket_id, request.user, seen=require_seen(token))
+        taking.take_ticket(ticket_id, request.user, seen=require_page_token(token))
     except StaleTicket as error:
         fresh = find_ticket(ticket_id)
         return show_ticket(request, fresh, unclaimed=str(error), status=409)
-    except (NotAllowed, NotGiven) as error:
+    except (NotAllowed, AssignmentRefused) as error:
         messages.error(request, str(error))
     else:
         messages.success(request, gettext("The ticket is now assigned to you."))

@@ -21,10 +21,10 @@ from tickets.assignment import taking
 from tickets.changes.decisions import Decision
 from tickets.changes.files import NewFile
 from tickets.changes.news import rehearse
-from tickets.changes.seen import Seen
+from tickets.changes.seen import PageToken
 from tickets.changes.writes import MoveRefused, StaleTicket
 from tickets.models import PendingAnswer, Ticket, UnfinishedFile
-from tickets.money import Amounts, as_texts
+from tickets.money import Amounts, amounts_as_texts
 from tickets.statuses import Status
 from tickets.working import AgentReply
 
@@ -33,7 +33,7 @@ Kind = PendingAnswer.Kind
 
 def decision_fields(decision: Decision) -> dict[str, Any]:
     amounts = decision.amounts
-    texts = None if amounts is None else as_texts(amounts)
+    texts = None if amounts is None else amounts_as_texts(amounts)
     return {"code": decision.code, "amounts": texts and {n: t or "" for n, t in texts.items()}}
 
 
@@ -102,7 +102,7 @@ def perform(answer: PendingAnswer) -> None:
     An agent who replies to an unassigned open ticket gets it, even above their capacity.
     """
     ticket_id, user = answer.ticket_id, answer.user
-    token, text = Seen.read(answer.seen), answer.text
+    token, text = PageToken.read(answer.seen), answer.text
     if answer.kind in (Kind.ACCEPT, Kind.REFUSE):
         accept, alone = answer.kind == Kind.ACCEPT, answer.alone
         working.decide_appeal(

@@ -19,7 +19,7 @@ from desk.common.pages import CHANGE_TICKET, VIEW_TICKET, desk_page
 from desk.common.requests import StaffRequest, staff
 from desk.ticket import leaving, pending
 from desk.ticket.pending_bar import PendingGroup, bar_context
-from tickets.changes.seen import Seen, seen_of
+from tickets.changes.seen import PageToken, page_token_of
 from tickets.models import PendingAnswer, Ticket
 
 Kind = PendingAnswer.Kind
@@ -79,8 +79,8 @@ def returned_context(user: User, ticket: Ticket, *, fresh: bool) -> dict[str, An
     context["back"] = returned = mine[-1]
     if not fresh:
         return context
-    context["token"] = Seen.read(returned.seen)
-    data: dict[str, Any] = {"seen": str(seen_of(ticket))}
+    context["token"] = PageToken.read(returned.seen)
+    data: dict[str, Any] = {"seen": str(page_token_of(ticket))}
     if returned.kind in (Kind.ACCEPT, Kind.REFUSE):
         data |= {"decision": returned.kind, "reason": returned.text}
         return {**context, "appeal_form": AppealForm(data), "appeal_back": True}

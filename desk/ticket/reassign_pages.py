@@ -15,7 +15,7 @@ from desk.ticket import unread
 from desk.ticket.moves import first_of, picked_by
 from tickets.assignment import reassigning
 from tickets.assignment.reassigning import MOST_AT_ONCE
-from tickets.changes.seen import with_seen
+from tickets.changes.seen import with_page_token
 from tickets.models import Ticket
 
 
@@ -55,7 +55,7 @@ def give_dialog(
         "admin/tickets/ticket/give.html",
         gettext("Assign tickets"),
         status=409 if refused else 200,
-        tickets=unread.shown_tickets(with_seen(tickets), query, refused, staff(request)),
+        tickets=unread.shown_tickets(with_page_token(tickets), query, refused, staff(request)),
         form=form,
         place=places.dialog_place(request),
     )

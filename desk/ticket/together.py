@@ -158,7 +158,7 @@ def wake_time(text: str) -> datetime | None:
 
 def warn_of_unknown_names(request: HttpRequest, note: str) -> None:
     """Warn of names after an @ in a note that match no agent or several."""
-    unknown = mentions.named_in(note).unknown
+    unknown = mentions.resolve_mentions(note).unknown
     if unknown:
         names = ", ".join(f"@{name}" for name in unknown)
         messages.warning(

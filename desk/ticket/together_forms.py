@@ -7,7 +7,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from core.values.ids import read_id
-from desk.common.forms import LONGEST_TEXT, SeenField, TextField
+from desk.common.forms import LONGEST_TEXT, PageTokenField, TextField
 from tickets.changes import mentions
 from tickets.models import Agent
 
@@ -24,7 +24,7 @@ class ColleagueField(forms.CharField):
         agents = Agent.objects.select_related("user")
         if exact := agents.filter(user__username=name).first():
             return exact
-        matches = mentions.called(name, mentions.colleagues())
+        matches = mentions.match_name(name, mentions.colleagues())
         if len(matches) == 1:
             return agents.get(pk=matches[0].agent_id)
         if not matches:
@@ -44,7 +44,7 @@ class HandOverForm(forms.Form):
 
     to = ColleagueField(error_messages={"required": _("Enter the name of a colleague.")})
     note = TextField(required=False, max_length=LONGEST_TEXT)
-    seen = SeenField()
+    seen = PageTokenField()
     # The agent hands over in spite of the concerns.
     confirmed = forms.BooleanField(required=False)
 

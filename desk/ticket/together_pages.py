@@ -22,11 +22,11 @@ from desk.ticket.pages import find_ticket, show_ticket
 from desk.ticket.together import warn_of_unknown_names
 from desk.ticket.together_forms import HandOverForm, RelateForm
 from tickets.assignment.handing_over import NeedsConfirmation, concerns_about, hand_over
-from tickets.assignment.reassigning import NotGiven
+from tickets.assignment.reassigning import AssignmentRefused
 from tickets.changes import mentions, snoozing, watching
 from tickets.changes.actors import NotAllowed
 from tickets.changes.relating import NotRelated, relate, unrelate
-from tickets.changes.seen import require_seen
+from tickets.changes.seen import require_page_token
 from tickets.changes.snoozing import NotSnoozed
 from tickets.changes.writes import StaleTicket
 from tickets.models import Agent, Ticket
@@ -58,7 +58,7 @@ def hand_over_page(request: StaffRequest, ticket_id: int) -> HttpResponse:
         return hand_over_dialog(request, ticket, form, 409, concerns=warning.concerns)
     except NotAllowed as error:
         raise PermissionDenied(str(error)) from error
-    except (StaleTicket, NotGiven) as error:
+    except (StaleTicket, AssignmentRefused) as error:
         fresh = find_ticket(ticket_id)
         return hand_over_dialog(request, fresh, form, 409, refusal=str(error))
     facts = {"ticket": ticket_id, "agent": values["to"]}
@@ -127,7 +127,7 @@ def snooze_page(request: StaffRequest, ticket_id: int) -> HttpResponse:
             snoozing.wake(ticket_id, user=request.user)
             text = gettext("The ticket is back in your list.")
         else:
-            token = require_seen(unread.tokens_in(data).get(ticket_id))
+            token = require_page_token(unread.tokens_in(data).get(ticket_id))
             at = together.wake_time(data.get("day", ""))
             until = snoozing.snooze(ticket_id, at, user=request.user, seen=token)
             text = gettext("%(until)s, or until the company writes.")

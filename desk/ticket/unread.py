@@ -9,7 +9,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext
 
 from desk.ticket import conversation, history_words
-from tickets.changes.seen import MOST_UNREAD, Seen, seen_of, unread_since
+from tickets.changes.seen import MOST_UNREAD, PageToken, page_token_of, unread_since
 from tickets.history_codes import Kind
 from tickets.models import Comment, HistoryEntry, Ticket
 
@@ -32,20 +32,20 @@ class ShownTicket(NamedTuple):
     """A ticket in a dialog: the token for its form, why it was refused, and what is unread."""
 
     ticket: Ticket
-    seen: Seen
+    seen: PageToken
     refusal: str
     unread: list[UnreadLine]
 
 
-def tokens_in(query: QueryDict) -> dict[int, Seen]:
+def tokens_in(query: QueryDict) -> dict[int, PageToken]:
     """Read the tokens that the page sent, by ticket id; invalid ones are left out."""
-    tokens = (Seen.read(text) for text in query.getlist("seen"))
+    tokens = (PageToken.read(text) for text in query.getlist("seen"))
     return {token.ticket_id: token for token in tokens if token is not None}
 
 
-def lines_since(ticket: Ticket, token: Seen | None, user: User) -> list[UnreadLine]:
+def lines_since(ticket: Ticket, token: PageToken | None, user: User) -> list[UnreadLine]:
     """Return what is unread since the page with this token, oldest first; empty without one."""
-    if token is None or token == seen_of(ticket):
+    if token is None or token == page_token_of(ticket):
         return []
     rows = unread_since(token, user)
     texts = {row.text for row in rows if isinstance(row, Comment)}
@@ -64,9 +64,9 @@ def shown_tickets(
     rows = []
     for ticket in tickets:
         refusal = (refused or {}).get(ticket.pk, "")
-        since = tokens.get(ticket.pk) or (Seen(ticket.pk) if refusal else None)
+        since = tokens.get(ticket.pk) or (PageToken(ticket.pk) if refusal else None)
         unread = lines_since(ticket, since, user)
-        rows.append(ShownTicket(ticket, seen_of(ticket), refusal, unread))
+        rows.append(ShownTicket(ticket, page_token_of(ticket), refusal, unread))
     return rows
 
 

@@ -10,7 +10,7 @@ from companies.api import bundles
 from companies.models import Erasure, KeptBundle
 from tests import builders as build
 from tests.conftest import signed_in
-from tests.locks import MakePair, Pair, made_in, play, shows, twice
+from tests.locks import MakePair, Pair, pairs_in, play, shows, twice
 
 
 def bundle() -> KeptBundle:
@@ -89,6 +89,6 @@ def switch_the_same_company_off() -> Pair:
 
 
 @pytest.mark.usefixtures("rows_to_keep")
-@pytest.mark.parametrize("make", made_in(__name__), ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", pairs_in(__name__), ids=lambda make: make.__name__)
 def test_second_party_waits_or_passes_by(make: MakePair) -> None:
     play(make())

@@ -202,7 +202,7 @@ def test_gauges_leave_out_what_does_not_count(
 def test_gauges_of_runs_and_emails_show_the_longest_wait(client: Client) -> None:
     long_ago = timezone.now() - timedelta(hours=2)
     for number in range(2):
-        outbox.keep_mail("dev@acme.example", f"Hello {number}", "Text")
+        outbox.enqueue_mail("dev@acme.example", f"Hello {number}", "Text")
     Mail.objects.filter(subject="Hello 0").update(created_at=long_ago)
     for moved_at in (long_ago, timezone.now()):
         values = {"by": "root", "until": timezone.now(), "state": State.GIVEN_UP}
@@ -251,7 +251,7 @@ def test_counts_answers_by_the_pattern_of_the_address(client: Client, company: C
 def test_counts_work_of_the_worker(
     client: Client, company: Company, feed: Callable[..., Fed], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    outbox.keep_mail("ops@acme.example", "Paused", "Your webhook.")
+    outbox.enqueue_mail("ops@acme.example", "Paused", "Your webhook.")
     send_mails()
     automatic.assign(build.ticket(company))
     line = feeding.shipment(1, company.pk)

@@ -63,7 +63,7 @@ def test_an_email_that_the_server_refuses_keeps_no_other(
     db: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("bad", "good"):
-        outbox.keep_mail(f"{name}@acme.example", "Letter", "Text")
+        outbox.enqueue_mail(f"{name}@acme.example", "Letter", "Text")
 
     def refuse_one(mail: outbox.ClaimedMail) -> None:
         if mail.address.startswith("bad"):

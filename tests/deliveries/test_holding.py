@@ -127,7 +127,7 @@ def test_a_host_is_held_however_its_urls_are_written(
 ) -> None:
     build.webhook(company, url=url)
     build.webhook(company, url="https://b.example/in")
-    host = holding.host_named(name)
+    host = holding.parse_host(name)
 
     assert run("hold_host", name) == f"holding {host}, webhooks there: 1"
     there = Webhook.objects.alias(place=choosing.HOST_IN_URL).filter(choosing.at_hosts([host]))
@@ -165,7 +165,7 @@ def test_a_company_reads_that_its_host_is_held_and_not_the_operators_reason(
     since = f"{row.held_at:%Y-%m-%d %H:%M:%S}"
     assert health["condition"] == "held"
     assert health["hold"] == {"since": since, "until": None, "reason": None}
-    setting_aside.have_wait([webhook.pk])
+    setting_aside.postpone([webhook.pk])
     assert api.get(page).json()["data"]["resting_until"] is None
 
     text = "You asked us to wait."
@@ -190,7 +190,7 @@ def test_a_company_reads_that_its_host_is_held_and_not_the_operators_reason(
     ],
 )
 def test_a_host_is_named_as_urls_have_it(text: str, host: str) -> None:
-    assert holding.host_named(text) == host
+    assert holding.parse_host(text) == host
 
 
 @pytest.mark.parametrize("text", ["", "https://hooks.example.com/in", "hooks.example.com:443"])

@@ -25,15 +25,15 @@ from deliveries.upkeep import deleted_webhooks, partitions, pruning, replaying, 
 from deliveries.upkeep.choosing import Choice, ChosenCount
 from tests import builders as build
 from tests.deliveries.test_recording import claim_one, result
-from tests.locks import MakePair, Pair, made_in, play, shown_elsewhere, shows, twice
+from tests.locks import MakePair, Pair, pairs_in, play, shows, covered_elsewhere, twice
 from webhooks.models import Webhook
 from webhooks.targets import host_in
 
-shown_elsewhere(
+covered_elsewhere(
     "deliveries/engine/leases.py::join",
     "tests/deliveries/test_turns.py::test_two_that_join_at_once_do_not_both_get_the_last_place",
 )
-shown_elsewhere(
+covered_elsewhere(
     "deliveries/upkeep/replaying.py::step_replay",
     "tests/deliveries/test_replaying.py::test_two_workers_take_one_step_between_them",
 )
@@ -205,6 +205,6 @@ def swap_what_is_read() -> Pair:
 
 
 @pytest.mark.usefixtures("rows_to_keep")
-@pytest.mark.parametrize("make", made_in(__name__), ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", pairs_in(__name__), ids=lambda make: make.__name__)
 def test_second_party_waits_or_passes_by(make: MakePair) -> None:
     play(make())

@@ -1,4 +1,4 @@
-"""Amounts of money are read with the decimals of their currency, wherever they are read."""
+"""Amounts of money are read with the decimals of their currency in every place."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -22,7 +22,7 @@ from tickets.money import Amounts
 from tickets.statuses import Status
 from tickets.working import move
 
-# An amount, its currency, and how English and Mexican Spanish write it.
+# Amount, currency, and how English and Mexican Spanish write it.
 READ = [
     ("5800", "JPY", "5,800 JPY"),
     ("5800.000", "CLP", "5,800 CLP"),

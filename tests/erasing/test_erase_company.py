@@ -18,7 +18,7 @@ from rest_framework.test import APIClient
 
 from companies import erasing, services
 from companies.models import AuditEntry, Company, Erasure
-from core.mailing.outbox import keep_mail
+from core.mailing.outbox import enqueue_mail
 from core.models import Mail
 from deliveries.models import OPEN, Delivery, Event, State
 from deliveries.upkeep import erasable
@@ -358,7 +358,7 @@ def test_waiting_email_to_an_address_that_two_companies_share_goes_with_the_last
     for each in (company, birch):
         each.contact_email = "both@example.com"
         each.save()
-    keep_mail("both@example.com", "To one of the two", "Text")
+    enqueue_mail("both@example.com", "To one of the two", "Text")
 
     erase(company)
     assert Mail.objects.count() == 1

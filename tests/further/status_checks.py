@@ -24,7 +24,7 @@ from rest_framework.test import APIClient
 
 from companies.models import Company
 from desk.reports import figure_tables
-from desk.reports.counting import Narrowed
+from desk.reports.counting import Scope
 from desk.reports.figures import count_figures_of, days_up_to_today
 from tests import builders as build
 from tests import test_api_docs
@@ -33,7 +33,7 @@ from tests.browser.conftest import chromium, tab  # noqa: F401 - fixtures
 from tests.desk import test_keys, test_manual
 from tests.test_further_event_type import lists
 from tickets import jobs
-from tickets.changes.seen import seen_of
+from tickets.changes.seen import page_token_of
 from tickets.models import Agent, Comment, HistoryEntry, Notification, Ticket
 from tickets.sla import clocks
 from tickets.sla.clocks import ClockState
@@ -240,7 +240,7 @@ def test_the_own_day_counts_what_waits_for_the_company(
 
 
 def test_the_figures_count_it_as_open(ticket: Ticket) -> None:
-    tiles = dict(figure_tables.tiles(count_figures_of(Narrowed(days_up_to_today(7)))))
+    tiles = dict(figure_tables.tiles(count_figures_of(Scope(days_up_to_today(7)))))
 
     assert (tiles["Open now"], tiles["Decided"]) == ("1", "0")
 
@@ -284,7 +284,7 @@ def test_a_ticket_sample_held_has_its_badge_and_goes_anywhere(desk: Client, tick
 
 
 def test_the_move_works_and_its_reason_stays_among_agents(desk: Client, fresh: Ticket) -> None:
-    form = {"ticket": fresh.pk, "seen": str(seen_of(fresh)), "reason": ""}
+    form = {"ticket": fresh.pk, "seen": str(page_token_of(fresh)), "reason": ""}
     assert "Shown to agents only." in desk.get(f"{LIST}move/9001/", form).content.decode()
     assert desk.post(f"{LIST}move/9001/", form).status_code == 409
 
@@ -308,7 +308,12 @@ def test_the_list_moves_many(desk: Client, fresh: Ticket) -> None:
 
 
 def test_a_reply_can_come_with_the_move(desk: Client, fresh: Ticket) -> None:
-    form = {"text": "We ask the carrier.", "to": PAUSED, "reply": "1", "seen": str(seen_of(fresh))}
+    form = {
+        "text": "We ask the carrier.",
+        "to": PAUSED,
+        "reply": "1",
+        "seen": str(page_token_of(fresh)),
+    }
 
     assert desk.post(f"{LIST}{fresh.pk}/write/", form).status_code == 302
 
@@ -426,8 +431,8 @@ def without_choices(field: Any) -> Any:
     "check",
     [
         test_api_docs.test_tells_every_status_and_what_may_be_asked_for,
-        test_manual.test_tells_every_move,
-        test_keys.test_the_manual_tells_the_keys_of_the_moves,
+        test_manual.test_manual_lists_every_move,
+        test_keys.test_manual_lists_the_keys_of_the_moves,
     ],
 )
 def test_documents_that_do_not_tell_of_it_are_noticed(check: Any) -> None:

@@ -54,7 +54,7 @@ two. Companies see that it is held, until when, and what --tell-companies says."
         if hours is not None and not 0 < hours <= holding.MOST_HOURS:
             raise CommandError(f"--hours takes more than 0, and {holding.MOST_HOURS} at most.")
         try:
-            name = holding.host_named(host)
+            name = holding.parse_host(host)
             if not dry_run:
                 by = audit.shell_user()
                 holding.hold_host(

@@ -115,7 +115,7 @@ def choice_given(options: dict[str, Any]) -> Choice:
     """Raises CommandError."""
     now, until = timezone.now(), options["until"]
     try:
-        host = "" if options["host"] is None else holding.host_named(options["host"])
+        host = "" if options["host"] is None else holding.parse_host(options["host"])
     except holding.NoHost as error:
         raise CommandError(str(error)) from error
     return Choice(
