@@ -67,7 +67,7 @@ class Pending:
                 self.sums[series] = self.sums.get(series, 0.0) + value
 
     def take(self) -> dict[Series, float]:
-        """Hand over all there is; what cannot be written is added again."""
+        """Remove and return all sums; the caller adds back what it cannot write."""
         with self.lock:
             sums, self.sums = self.sums, {}
             return sums

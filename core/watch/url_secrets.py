@@ -1,6 +1,6 @@
 """Secrets in URLs, kept out of whatever is written about a request.
 
-Some URLs open something: a signed file, an invitation, a new password, a sign-on on its way back.
+Some URLs grant access: a signed file, an invitation, a new password, a sign-on on its way back.
 Django, gunicorn and tracebacks write URLs, or parts of them, into lines that we do not word.
 """
 
