@@ -39,6 +39,6 @@ def record_api_act(act: str, about: str, **details: str | int) -> None:
         company_id=token.company_id,
         details={"token": token.prefix, **details},
         request_id=request_id if OURS.fullmatch(request_id) else None,
-        outcome=audit.DONE,
+        outcome=audit.OUTCOME_DONE,
         ended_at=timezone.now(),
     )

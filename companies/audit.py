@@ -18,7 +18,7 @@ from django.utils import timezone
 from companies.models import AuditEntry
 from core.watch import request_ids
 
-DONE = "done"
+OUTCOME_DONE = "done"
 SHORTEST_PRIVATE = 2
 LONGEST = {"actor": 200, "about": 300, "outcome": 300}
 
@@ -48,7 +48,7 @@ def begin_entry(
     )
 
 
-def end_entry(entry: AuditEntry, outcome: str = DONE) -> None:
+def end_entry(entry: AuditEntry, outcome: str = OUTCOME_DONE) -> None:
     """Record the outcome of an act, once."""
     entry.outcome, entry.ended_at = outcome[: LONGEST["outcome"]], timezone.now()
     entry.save(update_fields=["outcome", "ended_at"])
@@ -76,7 +76,7 @@ def auditing(act: str, *, private: Iterable[str] = (), **about: Any) -> Iterator
         with suppress(DatabaseError):
             end_entry(entry, blanked(f"failed: {error or type(error).__name__}", private))
         raise
-    end_entry(entry, entry.outcome or DONE)
+    end_entry(entry, entry.outcome or OUTCOME_DONE)
 
 
 def blanked(text: str, private: Iterable[str]) -> str:

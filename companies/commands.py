@@ -32,7 +32,7 @@ class Said(NamedTuple):
 
     text: str | Iterator[str]
     data: Any
-    outcome: str = audit.DONE
+    outcome: str = audit.OUTCOME_DONE
     failed: bool | str = False
 
 

@@ -46,10 +46,7 @@ class HostReport(models.Model):
 
 
 class Pulse(models.Model):
-    """State of a job (core.jobs.job), by its name.
-
-    The table is unlogged: a crash of PostgreSQL empties it, and each job runs once more.
-    """
+    """State of a job (core.jobs.job). Unlogged: after a database crash each job runs once more."""
 
     name = models.CharField(max_length=50, primary_key=True)
     begun_at = models.DateTimeField()

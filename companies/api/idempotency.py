@@ -140,7 +140,6 @@ def body_columns(body: Any) -> dict[str, Any]:
 
 
 def without_secrets(value: Any) -> Any:
-    """Return a copy without the members that are secrets."""
     if isinstance(value, dict):
         return {
             name: without_secrets(inner)

@@ -27,10 +27,7 @@ TOO_MANY_REQUESTS = "Too many requests in this minute. Wait for the next one."
 
 
 class Refusal(APIException):
-    """An error response. `extra` adds members to the body.
-
-    Programs rely on `code` (decision N11): a new one needs its row in docs/errors.md.
-    """
+    """An error response. `code` needs a row in docs/errors.md (N11), `extra` adds to the body."""
 
     def __init__(self, message: str, *, code: str, **extra: Any) -> None:
         super().__init__(message, code)

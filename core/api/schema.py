@@ -59,7 +59,7 @@ def header(name: str, about: str, statuses: Sequence[int], type: Any = int) -> O
     )
 
 
-COUNTED_STATUSES = (200, 304, 400, 404, 409, 410, 413, 415, 422, 429)
+RATE_CODES = (200, 304, 400, 404, 409, 410, 413, 415, 422, 429)
 ANSWER_HEADERS = [
     OpenApiParameter(
         request_ids.HEADER,
@@ -68,13 +68,9 @@ ANSWER_HEADERS = [
         description="The request's own X-Request-Id, or a new one. Name it when you ask us.",
         response=True,
     ),
-    header(
-        "RateLimit-Limit",
-        "Requests allowed per minute for this kind of endpoint.",
-        COUNTED_STATUSES,
-    ),
-    header("RateLimit-Remaining", "Requests left in this window.", COUNTED_STATUSES),
-    header("RateLimit-Reset", "Seconds until the window resets.", COUNTED_STATUSES),
+    header("RateLimit-Limit", "Requests allowed per minute for this kind of endpoint.", RATE_CODES),
+    header("RateLimit-Remaining", "Requests left in this window.", RATE_CODES),
+    header("RateLimit-Reset", "Seconds until the window resets.", RATE_CODES),
     header(
         "WWW-Authenticate",
         '`Bearer`; with `error="invalid_token"` if a token was sent (RFC 6750).',

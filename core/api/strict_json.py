@@ -79,15 +79,14 @@ def cause_of(error: json.JSONDecodeError) -> str:
 
 
 def has_more_values(text: str, most: float) -> bool:
-    """Return whether at least `most` commas stand outside of strings: each parts two values.
+    """Return whether at least `most` commas stand outside of strings: each separates two values.
 
     Runs in steps of Python code, between which other threads get their turn; the parser holds the
     GIL until it is done.
     """
     if text.count(",") < most:
         return False
-    commas = 0
-    at = 0
+    commas = at = 0
     for inside in TEXTS.finditer(text):
         commas += text.count(",", at, inside.start())
         at = inside.end()

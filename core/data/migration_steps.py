@@ -31,17 +31,17 @@ class LockLast(SeparateDatabaseAndState):
         from_state: ProjectState,
         to_state: ProjectState,
     ) -> None:
-        only_collect = schema_editor.collect_sql
+        collects_only = schema_editor.collect_sql
         earlier_sql = getattr(schema_editor, "collected_sql", [])
         schema_editor.collect_sql, schema_editor.collected_sql = True, []
         super().database_forwards(app_label, schema_editor, from_state, to_state)
         statements: list[str] = schema_editor.collected_sql
-        schema_editor.collect_sql, schema_editor.collected_sql = only_collect, earlier_sql
+        schema_editor.collect_sql, schema_editor.collected_sql = collects_only, earlier_sql
         for statement in tuple(schema_editor.deferred_sql):
             if not any(map(statement.references_table, self.tables)):
                 schema_editor.deferred_sql.remove(statement)
                 schema_editor.execute(statement)
-        if not only_collect:
+        if not collects_only:
             # One round trip to the server.
             statements = ["\n".join(statements)] if statements else []
         for each in statements:

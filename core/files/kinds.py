@@ -65,10 +65,7 @@ def media_type_of(content: bytes) -> str:
 
 
 def shown_name(name: str, media_type: str) -> str:
-    """Return a name that is safe to show and save.
-
-    It has no folders and nothing invisible, is short, and its ending fits the media type.
-    """
+    """Return a name to show and save: no folders, nothing invisible, short, with a true ending."""
     last = re.split(r"[/\\]", name[:READ_OF_NAME])[-1]
     visible = (
         " " if one.isspace() else one

@@ -26,8 +26,7 @@ from core.models import Pulse
 # Seconds by which a lease outlives the time limit of its run.
 MARGIN_SECONDS = 5
 
-# A job is in trouble after MOST_TRIES runs without success, or MOST_PERIODS and SOME_TIME after
-# its last success.
+# A job is in trouble after MOST_TRIES runs, or MOST_PERIODS and SOME_TIME, without success.
 MOST_TRIES = 3
 MOST_PERIODS = 3
 SOME_TIME = timedelta(minutes=5)

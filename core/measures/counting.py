@@ -73,7 +73,7 @@ class Pending:
             return sums
 
     def forget(self) -> None:
-        """Reset in a forked child: the sums of before the fork, and the lock, are its parent's."""
+        """Reset in a forked child: sums from before the fork, and the lock, are its parent's."""
         self.__init__()  # type: ignore[misc]
 
 

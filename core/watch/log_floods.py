@@ -65,25 +65,20 @@ class FloodFilter(logging.Filter):
         kind = record.name, record.levelno, VARYING.sub("#", message), error
         begins = None
         with self.lock:
-            repetition = self.kinds.get(kind)
-            if repetition is None or (
-                not repetition.floods and now - repetition.since > WHILE_SECONDS
-            ):
+            entry = self.kinds.get(kind)
+            if entry is None or (not entry.floods and now - entry.since > WHILE_SECONDS):
                 if len(self.kinds) >= MOST_KINDS:
                     self.drop_others()
                 text = message.partition("\n")[0][:LONGEST_TEXT]
                 self.kinds[kind] = Repetition(record, text, now, now)
                 return True
-            repetition.count, repetition.last = repetition.count + 1, now
-            if repetition.floods:
-                repetition.left_out += 1
-            elif repetition.count <= MOST_LINES:
+            entry.count, entry.last = entry.count + 1, now
+            if entry.floods:
+                entry.left_out += 1
+            elif entry.count <= MOST_LINES:
                 return True
             else:
-                begins = repetition
-                repetition.floods = True
-                repetition.left_out = 1
-                repetition.since = now
+                begins, entry.floods, entry.left_out, entry.since = entry, True, 1, now
                 self.begin_watching()
         if begins:
             write_flood_line(begins, "more such lines are left out until they end: %s", begins.text)

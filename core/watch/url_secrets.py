@@ -41,10 +41,7 @@ def working_on(*urls: str) -> Iterator[None]:
 
 
 def shown_path(path: str) -> str:
-    """Hide parts that are signed, long and no UUID, or not all printable.
-
-    Such parts may be secrets, or break the log line in two.
-    """
+    """Hide the parts of a path that may be secrets, or would break a line in two."""
     return "/".join(part if is_harmless(part) else HIDDEN for part in path.split("/"))
 
 
