@@ -1,4 +1,4 @@
-"""Gauge of the platform, which uses us by a token as companies do."""
+"""Gauge of the platform, which calls us with a token as companies do."""
 
 from datetime import datetime
 

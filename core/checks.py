@@ -1,4 +1,4 @@
-"""Settings that any product has: keys, hosts, servers, files (core.watch.checks)."""
+"""Checks of settings that any product has: keys, hosts, servers, files (core.watch.checks)."""
 
 import logging
 from typing import Any
@@ -15,7 +15,7 @@ from core.watch.checks import SETTINGS, Use, import_problem
 SECRET_KEY_MIN_LENGTH = 50
 # Django's own measure of a key such as "aaaa…".
 SECRET_KEY_MIN_DISTINCT = 5
-# Parts of the keys that stand in examples, templates and tutorials. A random key of 64 characters
+# Parts of keys in examples, templates and tutorials. A random key of 64 characters
 # contains one of them less than once in a million.
 EXAMPLE_KEYS = (
     "change-me",
@@ -34,7 +34,7 @@ EXAMPLE_KEYS = (
 )
 BROKERS = ("redis://", "rediss://", "redis+socket://", "amqp://", "amqps://")
 CACHE_SCHEMES = ("redis://", "rediss://", "unix://", "locmem://")
-# Least values of the settings KEEP_…_DAYS. The database itself keeps the audit for that long.
+# Minimum values of KEEP_…_DAYS. The database itself protects the audit for that long.
 MOST_DAYS = 36_500
 LEAST_DAYS = {"audit": 90}
 PROMISED_DAYS = {"deliveries": 30, "tracking": 30}
@@ -266,9 +266,9 @@ def rate_limits(**_: Any) -> list[CheckMessage]:
 
 @register(SETTINGS, Use.FILES)
 def file_storage(**_: Any) -> list[CheckMessage]:
-    """Check that the storage of files can be imported; `doctor` asks whether it takes files."""
+    """Check that the storage of files can be imported; `doctor` checks that it takes files."""
     problems: list[CheckMessage] = []
-    if not apps.ready:  # asked again once Django is set up
+    if not apps.ready:  # runs again once Django is set up
         return problems
     path = settings.FILE_STORAGE
     if problem := import_problem(path):

@@ -1,4 +1,4 @@
-"""Gauges of what every product stands on."""
+"""Gauges of what every product relies on."""
 
 import shutil
 from datetime import datetime
@@ -70,7 +70,7 @@ def of_surroundings(now: datetime) -> Gauges:
     if settings.FILE_STORAGE.endswith(".FileSystemStorage"):
         try:
             room = shutil.disk_usage(settings.FILES_DIR)
-        except OSError:  # made with the first file
+        except OSError:  # the folder is created with the first file
             room = shutil.disk_usage("/")
         free["files"] = room.free / room.total
     text = "Free part of the disk that the folder lies on, of the host that answers"

@@ -5,10 +5,10 @@ from collections.abc import Iterable
 from typing import Any
 
 MOST_BYTES = 4 * 1024 * 1024
-# For the rest of the answer than its rows.
+# Reserved for everything in a response except its rows.
 ENVELOPE_BYTES = 64 * 1024
 MOST_OF_ROWS = MOST_BYTES - ENVELOPE_BYTES
-# A control character of one byte is written as \u0001.
+# JSON escapes a control character of one byte as \u0001.
 LONGEST_ESCAPE = 6
 
 

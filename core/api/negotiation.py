@@ -13,9 +13,9 @@ PLAIN = ("identity",)
 
 
 class UnsupportedContent(UnsupportedMediaType):
-    """A 415 that names what would be taken, in Accept or Accept-Encoding (RFC 9110, 15.5.16).
+    """A 415 that lists what is accepted, in Accept or Accept-Encoding (RFC 9110, 15.5.16).
 
-    Accept-Encoding only where the coding is at fault: by it clients tell the two reasons apart.
+    Accept-Encoding is set only for an unsupported coding, so clients can tell the reasons apart.
     """
 
     def __init__(self, message: str, headers: dict[str, str]) -> None:

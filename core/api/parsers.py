@@ -10,8 +10,8 @@ from rest_framework.parsers import BaseParser
 from core.api.strict_json import BadJSON, load_json
 
 DEEPEST = 50
-# The largest ticket has some 300. Parsing these keeps other requests of the process from the
-# interpreter for a few milliseconds, as long as Python lets any thread.
+# The largest ticket has about 300. Parsing this many holds the GIL for a few milliseconds, no
+# longer than Python lets any thread.
 MOST_VALUES = 5_000
 
 

@@ -6,7 +6,7 @@ from core.values.ids import LARGEST_ID
 
 
 class TextConverter(StringConverter):
-    """Converter for `<text:tracking_number>`: whatever is there, slashes and line breaks too."""
+    """Converter for `<text:tracking_number>`: any text, slashes and line breaks included."""
 
     regex = "(?s:.+)"
 

@@ -39,7 +39,7 @@ Messages = Mapping[str, str]
 class OwnRefusals:
     """Refusals of one operation with one status: each code with its message.
 
-    Where the answer has members of its own, `shape` describes it and `shows` gives them.
+    For a response with members of its own, `shape` describes it and `shows` has their values.
     """
 
     messages: Messages
@@ -60,7 +60,7 @@ SHARED: dict[int, Messages] = {
             "This is a delivery of this service itself. Point the webhook at your own receiver."
         ),
     },
-    404: {"not_found": "Not responses."},
+    404: {"not_found": "Not found."},
     408: {"body_timeout": "The body did not arrive in time."},
     409: {
         "idempotency_key_busy": "The first request with this Idempotency-Key is still running.",

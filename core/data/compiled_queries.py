@@ -1,4 +1,4 @@
-"""Statements so frequent that Django would spend longer on their text than on their answer."""
+"""Frequent statements, compiled once: building their SQL takes Django longer than running it."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -21,9 +21,9 @@ class Slot(RawSQL):
 
 
 class CompiledQuery:
-    """A queryset, put together once in this process, with slots for what changes.
+    """A queryset that is compiled once per process, with slots for the values that change.
 
-    `make` gets the slots. What it filters by besides must not change.
+    `make` receives the slots. Everything else that it filters by must stay the same.
     """
 
     def __init__(self, make: Callable[..., QuerySet[Any, Any]], **slots: str) -> None:

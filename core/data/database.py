@@ -12,7 +12,7 @@ OPTIONS: dict[str, Any] = {
     "keepalives_interval": 2,
     "keepalives_count": 3,
     "tcp_user_timeout": 10_000,
-    # Off unless set. Only those of core.data.statements ask for it.
+    # Django disables preparing unless this is set. Only core.data.statements asks for it.
     "prepare_threshold": 0,
 }
 
@@ -47,7 +47,7 @@ SELECT set_config('jit', 'off', false),
 """
 
 
-# Longer than PostgreSQL lets a statement take: what it ends itself is not ended here.
+# Longer than statement_timeout, so that PostgreSQL itself ends a slow statement first.
 PATIENCE_SECONDS = 35.0
 
 
@@ -60,9 +60,9 @@ def wait_at_most(seconds: float = PATIENCE_SECONDS) -> None:
 
 
 def prepare_connection(connection: BaseDatabaseWrapper, **_: Any) -> None:
-    """Set what holds as long as this connection: a receiver of Django's `connection_created`.
+    """Apply the settings of a new connection; a receiver of Django's `connection_created`.
 
-    A statement, not the `options` startup parameter, which PgBouncer refuses. RESET therefore
+    Uses a statement, since PgBouncer refuses the `options` startup parameter. RESET therefore
     gives a setting the server's value, not ours.
     """
     with connection.cursor() as cursor:

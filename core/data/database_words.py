@@ -28,5 +28,5 @@ def database_in_words() -> Iterator[None]:
 
 
 def is_of_another_version(error: ProgrammingError) -> bool:
-    """Return whether a table or column is missing: `migrate` has not been run."""
+    """Return whether a table or column is missing, as `migrate` has not been run."""
     return isinstance(error.__cause__, UndefinedTable | UndefinedColumn)

@@ -1,7 +1,7 @@
 """Secrets at rest: one field, encrypted with the keys of FIELD_KEYS, the newest first.
 
-What a field holds is opened when it is read, not when its row is: a secret that no key opens any
-more harms whoever needs that secret, and nobody else.
+A field is decrypted when it is read, not when its row is loaded: a secret that no key opens any
+more affects only the code that needs that secret.
 Why: decision page secrets-are-opened-when-they-are-read.
 """
 
@@ -19,7 +19,7 @@ NEWEST = 0
 
 
 class UnreadableSecret(Exception):
-    """No key in FIELD_KEYS opens what is stored."""
+    """No key in FIELD_KEYS opens the stored secret."""
 
 
 @lru_cache(maxsize=4)
@@ -56,15 +56,15 @@ def open_with_keys(stored: str) -> tuple[int, str]:
 
 
 class SecretText(str):
-    """The text of a secret, as every read of an EncryptedTextField gives it.
+    """The text of a secret; every read of an EncryptedTextField returns one.
 
-    It goes into answers like any other text. What keeps an answer knows it by its class.
+    It goes into responses like any other text. Code that stores responses recognises the class.
     """
 
     __slots__ = ()
 
     def __repr__(self) -> str:
-        # Tracebacks and logs show values in this way.
+        # Tracebacks and logs show values by their repr.
         return "'(secret)'"
 
 
@@ -111,7 +111,7 @@ else:
 class EncryptedTextField(TextField):
     """Text in Python, ciphertext in the database. It cannot be searched.
 
-    Reading it raises UnreadableSecret where no key opens it; loading and saving the row does not.
+    Reading it raises UnreadableSecret if no key opens it; loading and saving the row does not.
     """
 
     descriptor_class = EncryptedAttribute

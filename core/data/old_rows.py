@@ -11,7 +11,7 @@ STEP = 5_000
 
 
 def delete_in_steps(rows: QuerySet[Any], *, dry_run: bool = False, most: float = math.inf) -> int:
-    """Delete the rows of a queryset that an index finds; returns how many.
+    """Delete the rows of a queryset that an index supports; return how many.
 
     Once `most` or more are deleted, the others are left to the next call.
     """
@@ -32,7 +32,7 @@ def delete_oldest(
     show: Callable[[str], None] = lambda text: None,
     most: float = math.inf,
 ) -> int:
-    """Delete rows whose column `time` is before a time; returns how many.
+    """Delete rows whose column `time` is earlier than `before`; return how many.
 
     For rows whose time rises with their keys and has no index: they are scanned in key order, up
     to the first step with nothing old in it. `show` is called with the progress. Once `most` or

@@ -1,4 +1,4 @@
-"""The order of names in lists, as readers expect it on every database.
+"""Order of names in lists, as readers expect it on every database.
 
 PostgreSQL sorts by code point where that is its collation, which puts Álamo after Zorro, and its
 ICU collations are missing from some builds. So names have a key of their own, in SQL and in Python.
@@ -24,7 +24,7 @@ class ReadingOrder(Func):
 
 
 def reading_key(name: str) -> tuple[str, str]:
-    """Return the key by which Python sorts names as ReadingOrder does; equal ones as they stand."""
+    """Return the key by which Python sorts names as ReadingOrder does; the name breaks ties."""
     text = unicodedata.normalize("NFC", name)
     for letter, key in ENYE.items():
         text = text.replace(letter, key)

@@ -20,7 +20,7 @@ from core.data.encryption import (
     open_with_keys,
 )
 
-# Rows that are locked at a time: whoever wants one of them waits for some tens of milliseconds.
+# Rows locked at a time: others that want one of them wait for some tens of milliseconds.
 BATCH = 200
 MOST_NAMED = 20
 
@@ -38,7 +38,7 @@ class Census:
     unreadable_rows: list[str] = field(default_factory=list)
 
     @property
-    def left(self) -> int:
+    def outdated(self) -> int:
         """Secrets that are not encrypted with the newest key."""
         return sum(self.by_key[NEWEST + 1 :]) + self.unreadable
 
@@ -55,7 +55,7 @@ class Census:
 
 
 def take_census(show: Show, is_over: Callable[[], bool] = lambda: False) -> Census:
-    """Look at every secret, or at those there is time for: until `is_over` says so."""
+    """Classify every secret, or as many as possible until `is_over` returns True."""
     census = Census([0] * len(settings.FIELD_KEYS))
     for model, names in encrypted_fields():
         for batch in batches(model, names):
@@ -68,9 +68,9 @@ def take_census(show: Show, is_over: Callable[[], bool] = lambda: False) -> Cens
 
 
 def reencrypt_all(show: Show) -> int:
-    """Encrypt with the newest key whatever is not; returns how many secrets that were.
+    """Encrypt all secrets with the newest key; return how many were rewritten.
 
-    Each batch is committed by itself. Stopped and begun again it goes on: what is done is left.
+    Each batch commits by itself, so another run after an interruption only rewrites what is left.
     """
     rewritten = 0
     for model, names in encrypted_fields():
@@ -83,7 +83,7 @@ def reencrypt_all(show: Show) -> int:
 
 @transaction.atomic
 def rewrite(model: type[Model], names: list[str], keys: list[Any]) -> int:
-    """Lock these rows, look at them again, and encrypt anew what an older key opens."""
+    """Lock these rows, read them again, and re-encrypt what an older key opens."""
     rewritten = 0
     locked = model._base_manager.select_for_update(no_key=True, of=("self",)).order_by("pk")
     for row in locked.filter(pk__in=keys).only("pk", *names):

@@ -9,22 +9,22 @@ from typing import Any, Self
 import psycopg
 from django.db import DEFAULT_DB_ALIAS, connection, connections
 
-# A text in quotes, or what is between the words.
+# A quoted string, or the whitespace and comments between words.
 BETWEEN = re.compile(r"('(?:[^']|'')*')|(?:\s|--[^\n]*)+")
 
 
 @lru_cache(maxsize=512)
 def compact(statement: str) -> bytes:
-    """Take comments and line breaks out of a statement, once for each.
+    """Strip comments and line breaks from a statement, once for each.
 
-    psycopg looks for the places of values at each execution, unless a text is at most 4,096 bytes
-    long; looking that one up is quickest where it is the same object each time.
+    psycopg parses the placeholders at each execution, unless the text has at most 4,096 bytes; its
+    cache lookup is fastest if the text is the same object each time.
     """
     return BETWEEN.sub(lambda match: match[1] or " ", statement).strip().encode()
 
 
 class PreparingCursor(psycopg.Cursor[Any]):
-    """Sends parameters apart from the statement, which is prepared unless `prepared` is false."""
+    """Cursor that sends parameters apart from the statement, and prepares it if `prepared`."""
 
     prepared = True
 
@@ -47,10 +47,10 @@ class PreparingCursor(psycopg.Cursor[Any]):
 def cursor() -> Iterator[PreparingCursor]:
     """Open a cursor on Django's connection that sends parameters apart from the statement.
 
-    Django's own writes them into the text, which is parsed and planned anew each time. Errors are
-    django.db's.
+    Django's own cursor writes them into the text, which is parsed and planned anew each time.
+    Errors are those of django.db.
     """
-    # Once: what `connection` is, is looked up anew at each of its attributes.
+    # Resolved once: the proxy `connection` looks it up at each access of an attribute.
     own = connections[DEFAULT_DB_ALIAS]
     # Django's own cursors check this too: a persistent connection may have died since.
     own.close_if_health_check_failed()

@@ -1,8 +1,8 @@
 """Opener of one untrusted file, in a process of its own that is bounded and soon ends.
 
 Run as a program by `core.files.examining`, never imported by the service: a decoder that
-crashes, runs for ever or takes all memory takes this process with it, and nothing else. The file
-comes by standard input. What goes out is a line of JSON, and behind it the bytes that were made.
+crashes, runs for ever or takes all memory takes down this process and nothing else. The file
+comes on standard input. The output is a line of JSON, followed by the resulting bytes.
 """
 
 import json
@@ -17,11 +17,11 @@ from typing import Any
 import pypdfium2
 from PIL import Image
 
-# Isolated Python does not look for modules beside a program.
+# Isolated Python does not look for modules next to a program.
 sys.path.append(str(Path(__file__).parents[2]))
 
 from core.files.pdf import has_active_parts, open_pdf
-from core.files.pictures import FORMATS, TooComplex, open_image, written_anew
+from core.files.pictures import FORMATS, TooComplex, encode_image, open_image
 
 MOST_MEMORY = 1024**3
 CPU_SECONDS = 10
@@ -35,7 +35,7 @@ PAGE_SIDE = 1_600
 
 
 def limit_itself() -> None:
-    """Bound memory, processor time, files and processes, and let others go first."""
+    """Limit memory, processor time, files and processes, and lower the priority."""
     os.nice(NICENESS)
     for what, most in (
         (resource.RLIMIT_AS, MOST_MEMORY),
@@ -48,11 +48,11 @@ def limit_itself() -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS + 1))
 
 
-def as_kept(content: bytes, media_type: str) -> tuple[dict[str, Any], bytes]:
+def as_stored(content: bytes, media_type: str) -> tuple[dict[str, Any], bytes]:
     """Return the file in its stored form: an image re-encoded, a PDF unchanged."""
     if media_type == "application/pdf":
         return {"active": has_active_parts(open_checked(content))}, b""
-    return {"active": False}, written_anew(open_image(content, media_type), FORMATS[media_type])
+    return {"active": False}, encode_image(open_image(content, media_type), FORMATS[media_type])
 
 
 def open_checked(content: bytes) -> pypdfium2.PdfDocument:
@@ -77,7 +77,7 @@ def thumbnail(content: bytes, media_type: str) -> tuple[dict[str, Any], bytes]:
         transparent = image.convert("RGBA")
         image = Image.new("RGBA", transparent.size, "white")
         image.alpha_composite(transparent)
-    return {}, written_anew(image, "JPEG")
+    return {}, encode_image(image, "JPEG")
 
 
 def page(content: bytes, media_type: str, number: str) -> tuple[dict[str, Any], bytes]:
@@ -88,12 +88,12 @@ def page(content: bytes, media_type: str, number: str) -> tuple[dict[str, Any], 
     one_page = document[int(number) - 1]
     scale = PAGE_SIDE / max(*one_page.get_size(), 1)
     image = one_page.render(scale=scale).to_pil()
-    return {"pages": len(document)}, written_anew(image, "JPEG")
+    return {"pages": len(document)}, encode_image(image, "JPEG")
 
 
 Output = tuple[dict[str, Any], bytes]
 TASKS: dict[str, Callable[..., Output]] = {
-    "examine": as_kept,
+    "examine": as_stored,
     "thumbnail": thumbnail,
     "page": page,
 }

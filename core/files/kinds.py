@@ -1,4 +1,4 @@
-"""Kinds of files that are accepted, known by their content, and names to show them by."""
+"""Accepted kinds of files, recognised by their content, and names to show them by."""
 
 import re
 import unicodedata
@@ -13,7 +13,7 @@ from core.values.texts import is_blank
 MOST_BYTES = 10 * 1024 * 1024
 TOO_LARGE = f"A file has at most {MOST_BYTES // 1024**2} MiB; send a smaller one."
 OTHER_TYPE = "Send a JPEG, PNG, WebP or PDF file."
-# Viewers look for it so far: printers, mail gateways and scripts write lines before it.
+# Viewers search this many bytes: printers, mail gateways and scripts write lines before it.
 BEGIN_OF_PDF, SEARCHED_FOR_PDF = b"%PDF-", 1024
 END_OF_PDF = b"%%EOF"
 LONGEST_NAME = 150
@@ -25,11 +25,11 @@ SPECIAL = re.compile(r'[<>:"|?*%]')
 
 
 class FileKind(NamedTuple):
-    """A kind that is taken: its word for people, and how names of it may end, the usual first."""
+    """An accepted kind: its label for people, and the extensions of its names, the usual first."""
 
     label: str
     extensions: tuple[str, ...]
-    # May a browser show it, or only save it? Nothing runs in a picture.
+    # True if a browser may show it instead of saving it: nothing runs in a picture.
     inline: bool
 
 
@@ -65,10 +65,7 @@ def media_type_of(content: bytes) -> str:
 
 
 def display_name(name: str, media_type: str) -> str:
-    """Return a name that is safe to show and save.
-
-    It has no folders and nothing invisible, is short, and its ending fits the media type.
-    """
+    """Return a name to show and save: no folders, nothing invisible, short, with a true ending."""
     last = re.split(r"[/\\]", name[:READ_OF_NAME])[-1]
     visible = (
         " " if one.isspace() else one

@@ -15,7 +15,7 @@ HARMFUL = "The file was refused by our virus scanner."
 
 
 def scan(name: str, content: bytes) -> None:
-    """Ask the scanner about a file that nobody has been shown yet. Raises FileRefused.
+    """Have the scanner check a file that nobody has been shown yet. Raises FileRefused.
 
     The scanner is a function `(name, file) -> verdict`: nothing where the file is harmless, else
     what was found, which is logged and not shown to anybody. One that fails lets nothing pass.

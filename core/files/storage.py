@@ -7,7 +7,7 @@ from django.core.files.storage import default_storage
 
 
 class FileMissing(Exception):
-    """The storage does not have it."""
+    """The storage does not have the file."""
 
 
 def new_file_name() -> str:

@@ -6,7 +6,7 @@ from core.data import database
 from core.health import host_traits
 from core.watch import doctor, hosts
 
-# A server that does not answer is given up before the time of a check is over.
+# An unresponsive server is given up before the time of a check is over.
 PATIENCE_SECONDS = 6.0
 # Checks at once: each takes a database connection, which others need.
 AT_ONCE = 2

@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 
 # A file that all hosts must find in the storage, with the same content.
 MARK = "deployment-mark"
-# Hosts differ in it while they are upgraded.
+# Hosts differ in these while they are upgraded.
 MAY_DIFFER = ("version",)
 
 
@@ -34,13 +34,13 @@ def own_traits() -> dict[str, str]:
 
 
 def fingerprint(*secrets: str) -> str:
-    """Return a digest by which secrets can be compared inside of this deployment alone."""
+    """Return a digest by which secrets can be compared within this deployment only."""
     text = "\0".join(sorted(secrets)).encode()
     return hashlib.blake2b(text, key=UUID(deployment_id()).bytes, digest_size=6).hexdigest()
 
 
 def broker_identity() -> str:
-    """Return the id of a Redis server, which tells two apart that are both called localhost."""
+    """Return the id of a Redis server, which distinguishes two that are both called localhost."""
     with current_app.connection_for_write() as link:
         client = getattr(link.default_channel, "client", None)
         if client is None:
@@ -71,7 +71,7 @@ TRAITS: Mapping[str, Callable[[], str]] = {
 def compare_hosts() -> str:
     """Compare the traits of this host with those that others have reported.
 
-    Raises RuntimeError where they differ, Concern where they may for a while.
+    Raises RuntimeError if they differ, Concern if they may for a while.
     """
     traits = {**hosts.traits_by_host(), hosts.host_name(): own_traits()}
     differing = [name for name in TRAITS if len(values_of(traits.values(), name)) > 1]

@@ -1,6 +1,6 @@
 """Checks of PostgreSQL: its own health, what fills, blocks or wears it, and our connections.
 
-All of it is read from views that any role may read; what only a superuser sees stays unsaid.
+Everything is read from views that any role may read; what only a superuser sees is left out.
 """
 
 import os
@@ -43,7 +43,7 @@ LISTED_ROWS = 3
 # Receivers refuse timestamps that are minutes off.
 SKEW_SECONDS, WRONG_SECONDS = 2.0, 60.0
 
-# In the folder of the database's own files, wherever others may lie.
+# Spills into the folder of the database's own files, not into another tablespace.
 SPILL = "SET LOCAL work_mem = '64kB'; SET LOCAL temp_tablespaces = ''"
 FILL = "SELECT count(*) FROM generate_series(1, 50000)"
 INVALID_INDEXES = "SELECT indexrelid::regclass::text FROM pg_index WHERE NOT indisvalid"
@@ -258,7 +258,7 @@ def engine_database() -> str:
 def database_disk() -> str:
     """Have PostgreSQL write a file of a megabyte, which it removes again.
 
-    A server whose disk is full goes on answering whatever reads.
+    A server with a full disk keeps answering reads.
     """
     try:
         with transaction.atomic(), connection.cursor() as cursor:
@@ -292,7 +292,7 @@ def applied_migrations() -> set[tuple[str, str]]:
 
 @cache
 def shipped_migrations() -> frozenset[tuple[str, str]]:
-    """Return the app and name of each migration, by its file: loading all of them takes 9 MB."""
+    """Return the app and name of each shipped migration, by file: loading all takes 9 MB."""
     return frozenset(
         (app.label, each.name)
         for app in apps.get_app_configs()
@@ -317,7 +317,7 @@ def clock() -> str:
         (theirs,) = cursor.fetchone()
         after = time.time()
     skew = theirs - (before + after) / 2
-    # It was read at some moment of the call: a slow answer makes no clock wrong.
+    # The clock was read at some moment of the call: a slow answer is not a wrong clock.
     at_least = abs(skew) - (after - before) / 2
     detail = f"the database's is {abs(skew):.1f} s {'ahead' if skew > 0 else 'behind'}"
     return graded(detail, broken=at_least >= WRONG_SECONDS, doubtful=at_least >= SKEW_SECONDS)

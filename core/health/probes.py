@@ -22,9 +22,9 @@ INSIDE: Mapping[str, Answer] = {"/readyz": readyz, "/metrics": metrics}
 
 
 class Probes:
-    """Middleware: /healthz answers whatever the Host header says, the others if asked by address.
+    """Middleware: /healthz is answered for any Host header, the others only by address.
 
-    Load balancers, kubelets and Prometheus do so, and are not to be listed in ALLOWED_HOSTS.
+    Load balancers, kubelets and Prometheus call us by address, which ALLOWED_HOSTS need not list.
     """
 
     def __init__(self, get_response: Answer) -> None:

@@ -14,8 +14,8 @@ from core.models import Deployment
 logger = logging.getLogger(__name__)
 
 HEADER = "deployment"
-# Shared with the processes that are forked from this one: whichever reads the id first tells the
-# others, among them those that ask no database.
+# Shared with forked processes: the first to read the id makes it known to the others, some of
+# which never query the database.
 _shared = mmap.mmap(-1, 16)
 _UNKNOWN = bytes(16)
 
@@ -59,5 +59,5 @@ def is_foreign(headers: Mapping[str, Any] | None) -> bool:
 
 
 def cache_key(key: str, prefix: str, version: int) -> str:
-    """Django's KEY_FUNCTION: no two deployments have a key in common."""
+    """Build a cache key (Django's KEY_FUNCTION) that no other deployment has."""
     return f"{prefix}:{deployment_id()}:{version}:{key}"

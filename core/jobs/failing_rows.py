@@ -1,7 +1,7 @@
-"""One bad row harms only itself: whoever works through many goes on without it, and says so.
+"""Failing rows: work on many rows continues without them, and reports them.
 
-A row that fails is noted in a table, logged once, and shown at the desk and by /readyz, until it is
-done after all, or a day after it failed last.
+A row that fails is recorded in a table, logged once, and shown at the desk and by /readyz, until it
+succeeds after all, or a day after its last failure.
 Why: decision page config-one-bad-row-harms-only-itself.
 """
 
@@ -79,7 +79,7 @@ def count_failed_rows() -> dict[str, int]:
 
 
 def note_failed_row(job: str, kind: str, key: str, error: str) -> bool:
-    """Record that a job failed on a row; True if that is new."""
+    """Record that a job failed on a row; return True if that is new."""
     row, is_new = FailedRow.objects.get_or_create(
         job=job,
         kind=kind,
@@ -102,7 +102,7 @@ def forget_failed_rows(job: str, kind: str, keys: Iterable[object]) -> None:
 
 
 def forget_old_rows() -> None:
-    """Delete the rows of all tasks that last failed more than REMEMBERED ago."""
+    """Delete the rows of all jobs whose last failure is longer ago than REMEMBERED."""
     FailedRow.objects.filter(last_at__lt=timezone.now() - REMEMBERED).delete()
 
 
@@ -111,7 +111,7 @@ def connection_lives() -> bool:
 
 
 class FailingRows:
-    """Failures of one run of a job, which is named as its pulse is."""
+    """Failures of one run of a job, which has the name of its pulse."""
 
     def __init__(self, job: str) -> None:
         self.job = job

@@ -1,9 +1,9 @@
 """Emails to companies: rows of the transaction that they report on, sent by a job of its own.
 
-A claim counts the try and says when the next one is, before anything is sent. So it does not matter
-how a try ends: what was sent is deleted, and all else is tried again. A second email is sent only
-where the process dies, or the mail server falls silent, between the server's taking the email and
-our noting it; both then have the same Message-ID.
+A claim counts the attempt and schedules the next one, before anything is sent. So it does not
+matter how an attempt ends: what was sent is deleted, and all else is retried. An email is sent
+twice only if the process dies, or the mail server falls silent, between the server's acceptance and
+our record of it; both copies then have the same Message-ID.
 Why: decision page engine-emails-are-rows-and-sent-at-least-once.
 """
 
@@ -56,7 +56,7 @@ class ClaimedMail(NamedTuple):
     address: str
     subject: str
     text: str
-    # Encrypted text, in the place of the other.
+    # Encrypted text, instead of `text`.
     secret_text: str | None
     tries: int
 
@@ -64,7 +64,7 @@ class ClaimedMail(NamedTuple):
 def enqueue_mail(address: str, subject: str, text: str, *, secret: bool = False) -> None:
     """Store an email that is to be sent. It is sent once the transaction is committed.
 
-    Encrypt the text of a `secret` email: it holds a link that opens something.
+    The text of a `secret` email is encrypted: it holds a link that grants access.
     """
     now = timezone.now()
     Mail.objects.create(
@@ -78,15 +78,15 @@ def enqueue_mail(address: str, subject: str, text: str, *, secret: bool = False)
 
 
 def ring_mail_job() -> None:
-    """Have what is due sent at once, when the transaction is committed.
+    """Have due emails sent at once, when the transaction is committed.
 
-    Not for engine loops, which never wait for the broker: the scheduler finds what they write.
+    Engine loops do not call it, as they never wait for the broker: the scheduler finds their rows.
     """
     transaction.on_commit(lambda: doorbell.ring_job("send_mails"), robust=True)
 
 
 def send_due() -> int:
-    """Send what is due, MOST_AT_ONCE at most; returns how many were sent.
+    """Send due emails, at most MOST_AT_ONCE; return how many were sent.
 
     An email that fails does not stop the others. A mail server that is away is tried once a run.
     """

@@ -67,13 +67,13 @@ class Pending:
                 self.sums[series] = self.sums.get(series, 0.0) + value
 
     def take(self) -> dict[Series, float]:
-        """Hand over all there is; what cannot be written is added again."""
+        """Remove and return all sums; the caller adds back what it cannot write."""
         with self.lock:
             sums, self.sums = self.sums, {}
             return sums
 
     def forget(self) -> None:
-        """Reset in a forked child: the sums of before the fork, and the lock, are its parent's."""
+        """Reset in a forked child: sums from before the fork, and the lock, are its parent's."""
         self.__init__()  # type: ignore[misc]
 
 

@@ -1,7 +1,6 @@
-"""GET /metrics, for Prometheus.
+"""GET /metrics, for Prometheus: any web process answers for the whole deployment.
 
-Read from the database at each scrape, so that any web process answers for the whole deployment
-(decision page config-counts-are-sums-in-the-database).
+Why: decision page config-counts-are-sums-in-the-database.
 """
 
 import logging
@@ -70,17 +69,15 @@ def counter(what: CountMeasure, series_values: Mapping[str, Mapping[Labels, floa
 
 def histogram(what: TimeMeasure, series_values: Mapping[str, Mapping[Labels, float]]) -> Metric:
     family = HistogramMetricFamily(PREFIX + what.name, what.text, labels=what.labels)
-    by_labels: defaultdict[Labels, dict[float | None, float]] = defaultdict(
-        lambda: defaultdict(float)
-    )
+    bins: defaultdict[Labels, dict[float | None, float]] = defaultdict(lambda: defaultdict(float))
     if not what.labels:
-        by_labels[()] = defaultdict(float)
+        bins[()] = defaultdict(float)
     for series, value in series_values.get(f"{what.name}_bucket", {}).items():
         labels, bound = series[:-1], float(series[-1])
         if len(labels) == len(what.labels):
             # A version with other bounds may have counted it.
-            by_labels[labels][what.bucket_of(bound)] += value
-    for labels, buckets in sorted(by_labels.items()):
+            bins[labels][what.bucket_of(bound)] += value
+    for labels, buckets in sorted(bins.items()):
         number, cumulated = 0.0, []
         for edge in (*what.bounds, None):
             number += buckets.get(edge, 0.0)

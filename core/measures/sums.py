@@ -1,4 +1,4 @@
-"""The sums of all processes, in one small table: any web process shows them all.
+"""Sums over all processes, in one small table: any web process shows them all.
 
 Each process adds what it has counted since it last did, in one statement, at most every
 EVERY_SECONDS and not at all while nothing happens. A process that is killed loses what it counted
@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 EVERY_SECONDS = 5.0
 
-# Rows come in the order of their keys, so that two processes never wait for each other.
+# Rows are sorted by their keys, so that two processes never deadlock.
 ADD = """
 INSERT INTO core_sum AS kept (name, labels, value)
 SELECT * FROM unnest(%s::text[], %s::text[], %s::float8[])
@@ -29,7 +29,7 @@ READ = "SELECT name, labels, value FROM core_sum"
 
 
 class LastWrite:
-    """When this process last tried, by its monotonic clock."""
+    """Time of this process's last attempt to write, by its monotonic clock."""
 
     at = 0.0
 

@@ -101,9 +101,9 @@ def word_spellings(word: str) -> list[str]:
 
 
 def text_spellings(text: str) -> list[str]:
-    """Return words as somebody typed them, and as texts may have them that nothing has folded."""
+    """Return words as somebody typed them, and in the spellings that unfolded texts may have."""
     digits = any(one in DIGITS for one in text)
-    # Words that a text must not have are none of several spellings.
+    # A word that a text must not have has no other spellings.
     if EXCLUDED.search(text) or (text.isascii() and not digits):
         return [text]
     plain = plain_digits(text)

@@ -11,7 +11,7 @@ BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0") | {
     chr(code) for code in range(0xFE00, 0xFE10)
 }
 
-# They turn the order of what follows around, so that an address reads as another.
+# They reverse the order of what follows, so that an address reads as another.
 BIDIRECTIONAL = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -57,7 +57,7 @@ def show_controls(text: str) -> str:
 
 
 def legible(text: str) -> str:
-    """Clip towers of marks, and leave two empty lines of a longer gap."""
+    """Clip towers of marks, and shorten longer gaps to two empty lines."""
     return GAP.sub(shorter_gap, text if text.isascii() else "".join(clipped(text)))
 
 

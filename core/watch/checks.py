@@ -1,6 +1,6 @@
 """Checks of the settings alone; each says what to do.
 
-An app has its own in its module `checks`; `config.startup` knows them all. They ask neither the
+An app has its own in its module `checks`; `config.startup` knows them all. They query neither the
 database, the broker, a mail server nor DNS, so that the service can start while those are away.
 `config.startup` runs them before web and worker serve anybody; `manage.py` runs those whose
 settings a command uses (config.command_settings). An Error stops whatever starts; a Warning is

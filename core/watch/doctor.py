@@ -45,7 +45,7 @@ STATES = {Grade.OK: 0, Grade.WARN: 1, Grade.FAIL: 2}
 
 
 class Concern(Exception):
-    """It works, and somebody should see to it; the message says what."""
+    """It works, but needs attention; the message says why."""
 
 
 def graded(detail: str, *, broken: bool, doubtful: bool) -> str:
@@ -58,9 +58,9 @@ def graded(detail: str, *, broken: bool, doubtful: bool) -> str:
 
 
 class Check(NamedTuple):
-    """`cure`: what to do if it is not well, in a sentence. It may take `seconds` at most.
+    """A check. `cure` is a sentence that says what to do, `seconds` its time limit.
 
-    `per_host`: hosts may find different things. Workers run it every so many `minutes`.
+    With `per_host` hosts may find different things. Workers run it every `minutes` minutes.
     """
 
     name: str
@@ -89,7 +89,7 @@ def register(
     per_host: bool = False,
     minutes: int = 1,
 ) -> Callable[[Examine], Examine]:
-    """Decorate a function that examines one part, and has its name unless `name` says another."""
+    """Decorate a function that examines one part; the check has its name unless `name` is set."""
 
     def add(examine: Examine) -> Examine:
         check_name = name or examine.__name__
@@ -106,7 +106,7 @@ def load_checks() -> None:
 
 
 def all_checks() -> list[Check]:
-    """Return the checks of what everything stands on first, then those of the apps in order."""
+    """Return the checks of core first, then those of the apps in order."""
     load_checks()
     return sorted(registered, key=lambda check: app_order(check.examine))
 
@@ -117,13 +117,14 @@ def app_order(examine: Examine) -> int:
 
 
 def examine_all(chosen: Sequence[Check], at_once: int = AT_ONCE) -> list[Finding]:
-    """Examine all, a few at once, in threads that keep their connection for the next check.
+    """Run checks, a few at once, in threads that keep their connection for the next check.
 
     A check that hangs delays no other: each that has not begun after PATIENCE_SECONDS gets its own
     thread. A check that has not answered within its time counts as broken and is abandoned.
     """
     findings: dict[str, Finding] = {}
-    waiting, news = deque(chosen), Condition()
+    waiting = deque(chosen)
+    news = Condition()
     began = time.monotonic()
 
     def start(threads: int) -> None:
@@ -141,7 +142,7 @@ def examine_all(chosen: Sequence[Check], at_once: int = AT_ONCE) -> list[Finding
 
 
 def work_through(waiting: deque[Check], findings: dict[str, Finding], news: Condition) -> None:
-    """Examine one after the other of those that nobody has begun with."""
+    """Run one check after the other of those that no thread has begun."""
     try:
         while waiting:
             with suppress(IndexError):  # another thread may be faster
@@ -169,7 +170,7 @@ def examine(check: Check) -> Finding:
         full = isinstance(error.__cause__, DiskFull) or NO_SPACE_ERROR in str(error)
         cure = NO_SPACE if full else DATABASE_AWAY
         return Finding(check.name, Grade.FAIL, first_line(error), cure)
-    except Exception as error:  # whatever is wrong with a part is what the check is to say
+    except Exception as error:  # the check reports whatever is wrong with its part
         return Finding(check.name, Grade.FAIL, first_line(error), check.cure)
 
 

@@ -1,8 +1,8 @@
 """Errors of ours, reported to the Sentry of SENTRY_DSN.
 
-Its package is one of requirements-tracing.txt: nothing else imports this module. What leaves the
-house is the line that was logged, the traceback and the request's id. No request, no headers, no
-bodies, no variables, and of an exception the first line: in those below it PostgreSQL shows rows.
+Its package is one of requirements-tracing.txt: nothing else imports this module. Only the logged
+line, the traceback and the request's id are sent: no request, headers, bodies or variables, and of
+an exception the first line, as PostgreSQL shows rows in those below it.
 Why not Sentry's integrations of Django and Celery: decision page config-spans-are-our-own.
 """
 
@@ -38,7 +38,7 @@ LONGEST_WORDS = 300
 
 
 def begin_reporting(**options: Any) -> None:
-    # Nothing of people unless asked for: send_default_pii is off where nobody sets it.
+    # send_default_pii is off by default, so no personal data is sent.
     sentry_sdk.init(
         dsn=settings.SENTRY_DSN,
         release=f"{settings.PRODUCT}@{settings.VERSION}",
@@ -72,7 +72,7 @@ def cleaned(event: Any, hint: Any) -> Any:
 
 
 def outgoing_text(text: str) -> str:
-    """Return the first line, without parts of paths that may open something."""
+    """Return the first line, without parts of paths that may grant access."""
     words = hide_secrets(text.partition("\n")[0]).split(" ")
     safe_words = (shown_path(word) if word.startswith("/") else word for word in words)
     return " ".join(safe_words)[:LONGEST_WORDS]

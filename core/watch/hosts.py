@@ -53,7 +53,7 @@ ORDER BY name
 
 
 class CheckState(NamedTuple):
-    """State of a check. `host` is None where the check finds the same on all hosts.
+    """State of a check. `host` is None if the check finds the same on all hosts.
 
     `age` is in seconds, and `period` how often the check is run.
     """

@@ -13,7 +13,7 @@ WHILE_SECONDS = 10.0
 
 
 class LogBound:
-    """Counts lines of a logger. `say_left_out` is to be called every second or so."""
+    """Counter of a logger's lines. `say_left_out` is to be called every second or so."""
 
     clock = staticmethod(time.monotonic)
 

@@ -1,4 +1,4 @@
-"""Settings of what is logged and of what is sent elsewhere (core.watch.checks says who runs it)."""
+"""Checks of settings for logs and reports (core.watch.checks says who runs them)."""
 
 from importlib.util import find_spec
 from typing import Any

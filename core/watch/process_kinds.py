@@ -21,7 +21,7 @@ endings: list[Callable[[], object]] = []
 
 
 def at_process_end(work: Callable[[], object]) -> None:
-    """Call `work`, which may take two seconds, when this process ends, or one that it forks."""
+    """Call `work`, which may take two seconds, when this process or one of its forks ends."""
     endings.append(work)
     atexit.register(work)
 

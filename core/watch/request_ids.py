@@ -13,7 +13,7 @@ HEADER = "X-Request-Id"
 # Header of a doorbell's Celery message.
 CELERY_HEADER = "request_id"
 LONGEST = 128
-GIVEN = re.compile(rf"[A-Za-z0-9._-]{{1,{LONGEST}}}")
+VALID_ID = re.compile(rf"[A-Za-z0-9._-]{{1,{LONGEST}}}")
 
 at_work: ContextVar[str | None] = ContextVar("request_id", default=None)
 
@@ -27,7 +27,7 @@ def begin_request(caller_id: str = "") -> str:
 
 def accepted(caller_id: str) -> str:
     """Return the caller's id, or "" if it is invalid."""
-    return caller_id if GIVEN.fullmatch(caller_id) else ""
+    return caller_id if VALID_ID.fullmatch(caller_id) else ""
 
 
 def new() -> str:

@@ -1,6 +1,6 @@
 """Secrets in URLs, kept out of whatever is written about a request.
 
-Some URLs open something: a signed file, an invitation, a new password, a sign-on on its way back.
+Some URLs grant access: a signed file, an invitation, a new password, a sign-on on its way back.
 Django, gunicorn and tracebacks write URLs, or parts of them, into lines that we do not word.
 """
 
@@ -41,10 +41,7 @@ def working_on(*urls: str) -> Iterator[None]:
 
 
 def shown_path(path: str) -> str:
-    """Hide parts that are signed, long and no UUID, or not all printable.
-
-    Such parts may be secrets, or break the log line in two.
-    """
+    """Hide the parts of a path that may be secrets, or would break a line in two."""
     return "/".join(part if is_harmless(part) else HIDDEN for part in path.split("/"))
 
 

@@ -1,7 +1,7 @@
-"""Waiting for PostgreSQL has an end, and a server that takes no writes is as good as away.
+"""Bounded waits for PostgreSQL; a server that refuses writes counts as away.
 
-The server's own statement_timeout works as long as the server does. One that hangs, or that a
-network has cut off, would be waited for until the kernel gives up, after a quarter of an hour.
+statement_timeout works only as long as the server does. A server that hangs, or that a network has
+cut off, would be waited for until the kernel gives up, after a quarter of an hour.
 """
 
 import math
@@ -37,10 +37,10 @@ class Waiter(Protocol):
 
 
 class BoundedConnection(psycopg.Connection[Any]):
-    """Waits for a statement for `patience` seconds at most; None is for ever.
+    """Connection that waits for a statement for at most `patience` seconds; None is for ever.
 
-    No transaction of ours is read-only, so a server that refuses a write for that reason is the
-    primary no longer. The connection is closed, and the next one looks for who is.
+    No transaction of ours is read-only, so a server that refuses a write as read-only is no longer
+    the primary. The connection is closed, and the next one finds the new primary.
     """
 
     patience: float | None = None
@@ -93,7 +93,7 @@ def bounded_psycopg() -> ModuleType:
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Bounded by PATIENCE_SECONDS of the database's settings; its WAITER waits, if it has one."""
+    """Backend bounded by PATIENCE_SECONDS of the database's settings; its WAITER waits, if set."""
 
     Database = bounded_psycopg()
 
@@ -101,7 +101,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         seconds = SILENCE.connect_seconds(int(conn_params.get("connect_timeout") or 0))
         make = partial(super().get_new_connection, {**conn_params, "connect_timeout": seconds})
         waiter: Waiter | None = self.settings_dict.get("WAITER")
-        # Names are looked up, and servers tried one after the other.
+        # Blocks: names are resolved, and servers tried one after the other.
         try:
             connection: BoundedConnection = waiter.elsewhere(make) if waiter else make()
         except psycopg.errors.ConnectionTimeout:
