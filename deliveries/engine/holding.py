@@ -119,7 +119,7 @@ def wait_for_hosts(webhooks: Mapping[int, str]) -> set[int]:
         held = {host for (host,) in cursor.fetchall()}
     waiting = {id for id, host in webhooks.items() if host in held}
     if waiting:
-        setting_aside.have_wait(sorted(waiting))
+        setting_aside.postpone(sorted(waiting))
     return waiting
 
 

@@ -159,7 +159,7 @@ class LaneBook:
                 del self._leaving[lane]
             elif not (lane.in_flight or lane.claiming or lane.held):
                 del self._leaving[lane], self._lanes[lane.webhook_id]
-                turn.given.append(lane.webhook_id)
+                turn.to_transfer.append(lane.webhook_id)
             elif now > until:
                 del self._leaving[lane]
                 lane.leaving = False

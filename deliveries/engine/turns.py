@@ -59,7 +59,7 @@ class Database:
         self.pause = pause
         self.loop_id: str | None = None
         self.yields = self.draining = self.first = self._stops = False
-        self._held: frozenset[str] = frozenset()  # Hosts that an operator holds.
+        self._held_hosts: frozenset[str] = frozenset()
         self.tells = (0, "")  # What the heartbeat says: slots in use, and trouble with the proxy.
         self.loans = Loans()
         self._unheard = False  # Whether there may be more on loan than is known.
@@ -138,7 +138,7 @@ class Database:
             turn.firsts.rooms |= turn.hear(turn.woken)
         if self.loop_id and turn.firsts.rooms:
             # Who is quick does not wait for the rest of the turn, whoever that is for.
-            self.loans.claim(turn.firsts, self.loop_id, self._held, known)
+            self.loans.claim(turn.firsts, self.loop_id, self._held_hosts, known)
             firsts, turn.firsts = turn.firsts, ClaimBatch()
             turn.enter(firsts)
         self._record(turn)
@@ -150,8 +150,8 @@ class Database:
             self._look_around(turn, self.loop_id, clock.monotonic())
         if turn.claims.rooms:
             began = clock.monotonic()
-            self.loans.claim(turn.claims, self.loop_id, self._held)
-            self.claims_at_once.took(len(turn.claims.rooms), clock.monotonic() - began)
+            self.loans.claim(turn.claims, self.loop_id, self._held_hosts)
+            self.claims_at_once.adjust(len(turn.claims.rooms), clock.monotonic() - began)
 
     def _let_go(self, turn: Turn) -> None:
         self.loans.give_back(turn.back)
@@ -159,9 +159,9 @@ class Database:
         if turn.released and self.loop_id:
             lanes.release(self.loop_id, turn.released, turn.unfinished)
             turn.released = []
-        if turn.given and self.loop_id:
-            sharing.give(self.loop_id, turn.given, hand_back=turn.hands_back)
-            turn.given = []
+        if turn.to_transfer and self.loop_id:
+            sharing.give(self.loop_id, turn.to_transfer, hand_back=turn.hands_back)
+            turn.to_transfer = []
 
     def _record(self, turn: Turn) -> None:
         if turn.results:
@@ -169,15 +169,15 @@ class Database:
             late = len(turn.results) - setting_aside.record_all(turn.results, turn.failing)
             if late:
                 logger.warning("%d results arrived after their claim had ended", late)
-            self.results_at_once.took(len(turn.results), clock.monotonic() - began)
+            self.results_at_once.adjust(len(turn.results), clock.monotonic() - began)
             turn.recorded += len(turn.results)
             self.loans.end(turn.results[0].claim, {each.delivery_id for each in turn.results})
             tallying.tally_attempts(turn.results)
             attempt_log.tell_of_attempts(turn.results)
             turn.results = []
-        for webhook_id in tuple(turn.gone):
+        for webhook_id in tuple(turn.gone_webhooks):
             pausing.pause_gone(webhook_id)
-            turn.gone.discard(webhook_id)
+            turn.gone_webhooks.discard(webhook_id)
 
     def _keep_lease(self) -> bool:
         """Renew the lease, or wait for a place; returns whether wake-ups may be due."""
@@ -200,13 +200,13 @@ class Database:
         self._renewed_at = now
         return renewed is None or renewed.wakeups
 
-    def _renew(self) -> leases.Renewed | None:
+    def _renew(self) -> leases.Renewal | None:
         stops = self.stop() or self.yields
         renewed = leases.renew(self.loop_id, *self.tells, stops) if self.loop_id else None
         if renewed:
             self._stops = stops
             self._told, self.yields = (renewed.at, clock.monotonic()), renewed.yields
-            self.draining, self._held = renewed.draining, frozenset(renewed.held)
+            self.draining, self._held_hosts = renewed.draining, frozenset(renewed.held_hosts)
             self.first = renewed.first
         return renewed
 

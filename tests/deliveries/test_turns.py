@@ -385,12 +385,12 @@ def test_lanes_that_are_too_many_go_when_nothing_of_them_is_in_flight() -> None:
     assert book.claims(0.0, 100) == {}
     first = Turn()
     book.give_away(first, 0.1)
-    assert sorted(first.given) == [8, 9]
+    assert sorted(first.to_transfer) == [8, 9]
 
     rooms.end(flight, 0.2)
     second = Turn()
     book.give_away(second, 0.2)
-    assert (second.given, len(book)) == ([7], 0)
+    assert (second.to_transfer, len(book)) == ([7], 0)
 
 
 def test_a_lane_that_is_busy_for_too_long_stays() -> None:
@@ -402,7 +402,7 @@ def test_a_lane_that_is_busy_for_too_long_stays() -> None:
 
     book.give_away(turn, 0.6)
 
-    assert turn.given == []
+    assert turn.to_transfer == []
     assert book.claims(0.6, 100).keys() == {7}
 
 
