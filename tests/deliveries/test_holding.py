@@ -14,7 +14,7 @@ from rest_framework.test import APIClient
 from companies.models import AuditEntry, Company
 from deliveries import publishing
 from deliveries.engine import holding, rendering, setting_aside
-from deliveries.engine.lending import may_be_sent_to
+from deliveries.engine.lending import sendable_addresses
 from deliveries.models import Delivery, Drain, Health, HeldHost, Loop
 from deliveries.monitoring import backlog, log
 from deliveries.upkeep import choosing
@@ -146,7 +146,9 @@ def test_a_loop_that_has_not_heard_of_a_release_holds_nothing_back(company: Comp
     """Send it (seed 17 of the simulation): an event came before the loop's next heartbeat."""
     webhook = build.webhook(company, url="https://hooks.example.com/in")
 
-    sendable = may_be_sent_to(rendering.addresses([webhook.pk]), frozenset({"hooks.example.com"}))
+    sendable = sendable_addresses(
+        rendering.addresses([webhook.pk]), frozenset({"hooks.example.com"})
+    )
 
     assert list(sendable) == [webhook.pk]
     assert not Health.objects.exists()
@@ -165,7 +167,7 @@ def test_a_company_reads_that_its_host_is_held_and_not_the_operators_reason(
     since = f"{row.held_at:%Y-%m-%d %H:%M:%S}"
     assert health["condition"] == "held"
     assert health["hold"] == {"since": since, "until": None, "reason": None}
-    setting_aside.have_wait([webhook.pk])
+    setting_aside.postpone([webhook.pk])
     assert api.get(page).json()["data"]["resting_until"] is None
 
     text = "You asked us to wait."
