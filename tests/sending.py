@@ -14,7 +14,7 @@ from core.jobs.bell import Bell
 from deliveries.engine import claiming, leases, rendering
 from deliveries.engine.loans import Claimed
 from deliveries.engine.loop import Engine
-from deliveries.engine.runner import DatabaseRunner
+from deliveries.engine.runner import Runner
 from deliveries.engine.slots import SLOTS
 from deliveries.http.transport import Transport
 from deliveries.models import Delivery, Health, Loop, Wakeup
@@ -23,7 +23,7 @@ from webhooks.targets import Policy
 
 
 def engine(transport: Transport, stop: Callable[[], bool] = lambda: False) -> Engine:
-    return Engine(transport, stop, DatabaseRunner(), Bell())
+    return Engine(transport, stop, Runner(), Bell())
 
 
 def deliver(policy: Policy, **options: Any) -> int:

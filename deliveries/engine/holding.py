@@ -1,7 +1,6 @@
 """Operators' control of sending: hold a host, drain all loops, resume.
 
-The state lies in rows. Each loop reads them with its heartbeat, once a second, also without a
-broker.
+The state lies in rows, which each loop reads with its heartbeat, once a second, broker or not.
 """
 
 from collections.abc import Iterable, Mapping
@@ -114,8 +113,7 @@ def spellings(host: str) -> set[str]:
 def wait_for_hosts(webhooks: Mapping[int, str]) -> set[int]:
     """Postpone those webhooks whose hosts are still held, and return them.
 
-    `webhooks`: hosts by webhook. The hosts of the others were released after the caller's last
-    heartbeat.
+    `webhooks`: hosts by id. The others were released after the caller's last heartbeat.
     """
     with connection.cursor() as cursor:
         cursor.execute(STILL_HELD, [sorted(set(webhooks.values()))])

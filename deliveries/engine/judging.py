@@ -23,8 +23,7 @@ NOT_THE_RECEIVERS_FAULT = (None, Failure.INTERNAL, Failure.BAD_TARGET)
 OVER_TIME = (Failure.TIMEOUT, Failure.DNS)
 NOT_ASKED = (Failure.NOT_SENT, Failure.PROXY)
 # Backoff after a refusal by the proxy; it doubles each time.
-PROXY_WAIT_SECONDS = 5.0
-LONGEST_PROXY_WAIT_SECONDS = 900.0
+PROXY_WAIT_SECONDS, LONGEST_PROXY_WAIT_SECONDS = 5.0, 900.0
 
 
 class AttemptContext(NamedTuple):

@@ -9,7 +9,7 @@ from deliveries.engine.loans import Claimed
 from deliveries.engine.pace import FIRST_SIZE, Pace
 from deliveries.engine.recording import AttemptResult
 from deliveries.engine.round_robin import Turns
-from deliveries.engine.slots import FIRST_SLOTS, Host, Lane, SlotPool
+from deliveries.engine.slots import FIRST_SLOTS, Host, Lane, Slots
 from deliveries.engine.turn import ClaimBatch, Turn
 from deliveries.engine.turns import CLAIMS_AT_ONCE
 from deliveries.models import State
@@ -21,14 +21,12 @@ MOST_LANES = 10_000
 # Lanes being transferred to other loops at a time, and how long their last requests may take.
 MOST_LEAVING = 64
 LEAVE_SECONDS = 0.5
-# Size of a brief claim, in webhooks and deliveries. It costs a backlog a tenth of its rate and
-# halves the time that others wait meanwhile. Claims are brief for BRIEF_SECONDS after a quick
-# webhook has woken up.
+# Webhooks and deliveries of a brief claim: it costs a backlog a tenth of its rate and halves the
+# wait of others. Claims are brief for BRIEF_SECONDS after a quick webhook has woken up.
 BRIEF_CLAIM_WEBHOOKS, BRIEF_CLAIM = 6, 36
 BRIEF_SECONDS = 2.0
-# Companies without any delivery in hand that get a claim in the turn in which they wake up.
-FIRSTS_AT_ONCE = 16
-# Size of such a claim when no other webhook waits for one: webhooks, and deliveries of each.
+FIRSTS_AT_ONCE = 16  # Companies with nothing in hand, claimed for in the turn that wakes them up.
+# Without any webhook waiting for a claim, such a claim is for more webhooks, and this many of each.
 CALM_WEBHOOKS, CALM_SIZE = 32, 8
 DELIVERED = State.DELIVERED
 
@@ -36,7 +34,7 @@ DELIVERED = State.DELIVERED
 class LaneBook:
     """Lanes by webhook id. `now` is monotonic time."""
 
-    def __init__(self, slots: SlotPool) -> None:
+    def __init__(self, slots: Slots) -> None:
         self._slots = slots
         # Loop id under which this loop has the lanes.
         self.loop_id: str | None = None
@@ -65,18 +63,16 @@ class LaneBook:
             most = min(most, BRIEF_CLAIM_WEBHOOKS)
             quick, slow = min(quick, BRIEF_CLAIM), min(slow, BRIEF_CLAIM)
         most_quick = most - most // 2 if len(waiting.slow) else most
-        claims = self._choose_from(waiting.quick, now, quick, most_quick)
+        claims = self._pick_from(waiting.quick, now, quick, most_quick)
         if slow > 0:
-            return claims | self._choose_from(waiting.slow, now, slow, most - len(claims))
+            return claims | self._pick_from(waiting.slow, now, slow, most - len(claims))
         firsts = min(slow + FIRST_SLOTS, most - len(claims))
         for lane in waiting.slow.firsts(self._slots.has_nothing, firsts):
             if count := self._begin_claim(lane, now, 1):
                 claims[lane.webhook_id] = count
         return claims
 
-    def _choose_from(
-        self, lanes: Turns[Lane], now: float, budget: int, most: int
-    ) -> dict[int, int]:
+    def _pick_from(self, lanes: Turns[Lane], now: float, budget: int, most: int) -> dict[int, int]:
         share = max(1, budget // max(1, min(len(lanes), most)))
         claims: dict[int, int] = {}
         for _ in range(min(len(lanes), CLAIMS_AT_ONCE)):
@@ -163,7 +159,7 @@ class LaneBook:
         for lane, until in list(self._leaving.items()):
             if self._lanes.get(lane.webhook_id) is not lane:
                 del self._leaving[lane]
-            elif not (lane.in_flight or lane.claiming or lane.held_count):
+            elif not (lane.in_flight or lane.claiming or lane.stock):
                 del self._leaving[lane], self._lanes[lane.webhook_id]
                 turn.to_transfer.append(lane.webhook_id)
             elif now > until:
@@ -198,7 +194,7 @@ class LaneBook:
                 self._release(lane, turn)
         if (too_many := len(self._lanes) - MOST_LANES) > 0:
             free = (each for each in self._lanes.values() if not (each.in_flight or each.claiming))
-            for lane in [each for each in free if not each.held_count][:too_many]:
+            for lane in [each for each in free if not each.stock][:too_many]:
                 self._release(lane, turn)
 
     def release_free(self, turn: Turn) -> Turn:
@@ -212,9 +208,7 @@ class LaneBook:
 
     def drop_all(self) -> list[Claimed]:
         """Remove and return the deliveries of all lanes that are claimed and not started."""
-        return [
-            each for lane in self._lanes.values() if lane.held_count for each in self.drop(lane)
-        ]
+        return [each for lane in self._lanes.values() if lane.stock for each in self.drop(lane)]
 
     def drop(self, lane: Lane) -> list[Claimed]:
         """Remove and return deliveries that are claimed and not started, to be claimed again."""

@@ -203,10 +203,9 @@ def recover(loop_id: str, on_loan: Collection[str]) -> None:
 def find_missed(before: int, most: int) -> tuple[int, int]:
     """Wake up webhooks that are no loop's lane and had a delivery due for MISSED_AFTER_SECONDS.
 
-    Looks at the next `most` webhooks with waiting deliveries, in descending order of ids from
-    `before` on. Returns the next value of `before`, which is FROM_THE_NEWEST after the last
-    webhook, and the number of lost wake-ups: 0, unless rows were changed by hand or by a version of
-    the service that writes no wake-ups.
+    Looks at `most` webhooks with waiting deliveries, downwards from the id `before`. Returns the
+    next value of `before`, FROM_THE_NEWEST after the last webhook, and the number of lost wake-ups:
+    0, unless rows were changed by hand or by a version of the service that writes no wake-ups.
     """
     values = {"before": before, "most": most, "grace": MISSED_AFTER_SECONDS}
     with statements.cursor() as cursor:

@@ -9,6 +9,8 @@ from deliveries.engine.turn import ClaimBatch
 from deliveries.redelivery import Walks
 from webhooks.targets import host_in
 
+Addresses = dict[int, Address]
+
 
 class Loans:
     """Loans of one loop. `ids`: ids of the deliveries."""
@@ -23,12 +25,9 @@ class Loans:
         claims: ClaimBatch,
         loop_id: str,
         held_hosts: frozenset[str],
-        addresses: dict[int, Address] | None = None,
+        addresses: Addresses | None = None,
     ) -> None:
-        """Carry out a batch of claims, except for held hosts, and store its outcome in it.
-
-        Missing `addresses` are read from the database.
-        """
+        """Carry out a batch of claims, except for held hosts, and store its outcome in it."""
         if addresses is None or not addresses.keys() >= claims.rooms.keys():
             addresses = rendering.addresses(list(claims.rooms))
         addresses = {id: addresses[id] for id in claims.rooms if id in addresses}
@@ -64,7 +63,7 @@ class Loans:
         self._suspects.recover(loop_id)
 
     def _try_suspects(
-        self, loop_id: str, rooms: dict[int, int], addresses: dict[int, Address]
+        self, loop_id: str, rooms: dict[int, int], addresses: Addresses
     ) -> list[Claimed]:
         # Healthy receivers go first: the whole batch would wait for the time-out of a failing one.
         healthy = {id: room for id, room in rooms.items() if not addresses[id].failing}
@@ -76,7 +75,7 @@ class Loans:
         self.end(loop_id, {each.id for each in crashed})
         return [each for each in tried if each not in crashed]
 
-    def _catch_up(self, addresses: dict[int, Address]) -> set[int]:
+    def _catch_up(self, addresses: Addresses) -> set[int]:
         """Pull retries of recovered webhooks forward; returns the webhooks that have more."""
         wanted = {
             webhook_id: address.catch_up_before
@@ -86,13 +85,10 @@ class Loans:
         return self._walks.go_on(wanted) if wanted else set()
 
 
-def sendable_addresses(
-    addresses: dict[int, Address], held_hosts: frozenset[str]
-) -> dict[int, Address]:
+def sendable_addresses(addresses: Addresses, held_hosts: frozenset[str]) -> Addresses:
     """Return the addresses that can be sent to, and postpone the other webhooks.
 
-    These are on a held host, or have secrets that we cannot read. `held_hosts`: as of the last
-    heartbeat.
+    These are on hosts that were held at the last heartbeat, or have secrets that we cannot read.
     """
     hosts = {id: host_in(each.url) for id, each in addresses.items()} if held_hosts else {}
     if on_held := {id: host for id, host in hosts.items() if host in held_hosts}:

@@ -2,8 +2,7 @@
 
 Turns at the database and network traffic are concurrent, so that neither waits for the other. No
 transaction spans a transfer, so no lock is held meanwhile. The claims of a killed loop go to others
-when its lease expires. Requests that it had not recorded are then sent again, with the same
-X-Webhook-Id.
+when its lease expires; what it had not recorded is sent again, with the same X-Webhook-Id.
 """
 
 import random
@@ -21,9 +20,9 @@ from deliveries.engine.lanes import Woken
 from deliveries.engine.loans import Address, Claimed
 from deliveries.engine.presence import Presence
 from deliveries.engine.recording import AttemptResult
-from deliveries.engine.runner import DatabaseRunner
+from deliveries.engine.runner import Runner
 from deliveries.engine.signs import Sign
-from deliveries.engine.slots import Lane, SlotPool
+from deliveries.engine.slots import Lane, Slots
 from deliveries.engine.standing_by import IDLE_SECONDS, PLENTY, LoopLoad
 from deliveries.engine.turn import ClaimBatch, Turn
 from deliveries.engine.turns import RESULTS_AT_ONCE, Database
@@ -34,8 +33,7 @@ STARTS_AT_ONCE = 16  # Between two looks at the network, so that no reply waits 
 RECORD_AFTER_SECONDS = 0.02
 LOOK_EVERY_SECONDS = 0.012  # While there is work, and for LINGER_SECONDS afterwards.
 LINGER_SECONDS = 2.0
-# Unrecorded results at which claiming stops: after a kill all of these would be sent again.
-ENOUGH_RESULTS = 2 * RESULTS_AT_ONCE
+ENOUGH_RESULTS = 2 * RESULTS_AT_ONCE  # No claims with more unrecorded: a kill repeats them all.
 
 
 class Engine:
@@ -49,7 +47,7 @@ class Engine:
         self,
         transport: Transport,
         stop: Callable[[], bool],
-        runner: DatabaseRunner,
+        runner: Runner,
         bell: Bell,
         sign: Sign | None = None,
     ) -> None:
@@ -59,7 +57,7 @@ class Engine:
         self.bell = bell
         self.sign = sign or Sign()
         self.database = Database(stop, runner.pause)
-        self.slots = SlotPool()
+        self.slots = Slots()
         self.book = LaneBook(self.slots)
         self.results: list[AttemptResult] = []
         self.back: list[Claimed] = []
@@ -130,7 +128,7 @@ class Engine:
         if stopping:
             return None
         turn = Turn(
-            back=self.back, lanes=len(self.book), on_woken=self.on_woken, on_claimed=self.on_claimed
+            back=self.back, lanes=len(self.book), on_wake=self.on_wake, on_claim=self.on_claim
         )
         if now >= self.claim_at and not self.halted and len(self.results) < ENOUGH_RESULTS:
             turn.claims.rooms = self.book.next_claims(now, self.database.claims_at_once.size)
@@ -141,7 +139,7 @@ class Engine:
     def write(self, now: float, stopping: bool) -> Turn | None:
         """Return a turn that records results and releases idle lanes, or None."""
         turn = Turn(
-            back=self.back, on_woken=None if stopping else self.on_woken, on_claimed=self.on_claimed
+            back=self.back, on_wake=None if stopping else self.on_wake, on_claim=self.on_claim
         )
         at_once = self.database.results_at_once.size
         waited = now - self.recorded_at > RECORD_AFTER_SECONDS
@@ -164,7 +162,7 @@ class Engine:
         waits = stopping and self.slots.in_flight > 0
         return turn if turn.writes or (waits and self.database.lease_is_due(now)) else None
 
-    def on_woken(self, woken: Sequence[Woken]) -> dict[int, int]:
+    def on_wake(self, woken: Sequence[Woken]) -> dict[int, int]:
         """Add, within a turn, webhooks that woke up; returns how many deliveries to claim first."""
         self.book.set_loop_id(self.database.loop_id)
         calm = not self.halted and len(self.results) < self.database.results_at_once.size
@@ -173,7 +171,7 @@ class Engine:
         self.woken |= any(each.webhook_id not in firsts for each in woken)
         return firsts
 
-    def on_claimed(self, claims: ClaimBatch) -> None:
+    def on_claim(self, claims: ClaimBatch) -> None:
         self.book.set_loop_id(self.database.loop_id)
         self.back += self.book.add_claimed(claims)
         self.load.record(len(claims.claimed), self.slots, clock.monotonic())
@@ -182,7 +180,7 @@ class Engine:
         turn, self.turn = cast("Future[Turn]", self.turn).result(), None
         self.attempts += turn.recorded
         self.book.silent -= turn.silenced
-        self.on_claimed(turn.claims)
+        self.on_claim(turn.claims)
         self.back += self.book.choose_leaving(turn.surplus, now)
         claimed, more = turn.claims.claimed, turn.claims.more or turn.recorded  # Followers are due.
         self.has_work = bool(claimed or more or turn.woken) or not turn.listening

@@ -23,7 +23,7 @@ from core.jobs.bell import Bell
 from core.jobs.forking import fork_into
 from core.watch.process_kinds import become_kind
 from deliveries.engine.loop import Engine
-from deliveries.engine.runner import DatabaseRunner
+from deliveries.engine.runner import Runner
 from deliveries.engine.signs import Sign, another_is_needed, find_spare
 from deliveries.engine.slots import SLOTS
 from deliveries.http.transport import Transport
@@ -58,10 +58,7 @@ class LoopWork:
 
 
 class LoopKeeper:
-    """Keeper of engine loops, at most one per bell, that run from `start` to `stop`.
-
-    It also keeps one process running for each of `others`, which work until SIGTERM.
-    """
+    """Keeper of engine loops, at most one per bell, and of one process for each of `others`."""
 
     def __init__(self, bells: Sequence[Bell], others: Sequence[Work] = ()) -> None:
         # Signs are created before the fork, so that keeper and loops share their memory.
@@ -99,9 +96,9 @@ class LoopKeeper:
 
 
 def supervise(works: Sequence[Work], loops: Sequence[LoopWork] = ()) -> None:
-    """Keep a process running for each of `works`, in the keeper, until SIGTERM.
+    """Keep a process running for each of `works`, and for as many of `loops` as are needed.
 
-    Of `loops`, as many run as are needed, but at least one.
+    At least one loop runs. Returns when all have ended after SIGTERM.
     """
     # Blocked and waited for, so that none interrupts between a fork and the note of its process id.
     signals = {signal.SIGTERM, signal.SIGCHLD}
@@ -214,7 +211,7 @@ def run_engine(stop: Callable[[], bool], bell: Bell, sign: Sign) -> None:
         concurrency=SLOTS,
         proxy=parse_proxy(settings.DELIVERY_PROXY),
     )
-    with closing(transport), closing(DatabaseRunner()) as runner:
+    with closing(transport), closing(Runner()) as runner:
         connection.settings_dict["WAITER"] = runner
         try:
             Engine(transport, stop, runner, bell, sign).run()

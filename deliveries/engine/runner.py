@@ -28,8 +28,8 @@ _EVENTS = {
 Result = TypeVar("Result")
 
 
-class DatabaseRunner:
-    """Runner of one piece of work at a time. `fileno` is readable when that can continue."""
+class Runner:
+    """Runner of one piece of database work at a time; `fileno` is readable when it can continue."""
 
     def __init__(self) -> None:
         # Monotonic time by which the work must be resumed at the latest.

@@ -1,6 +1,6 @@
-"""Balancing of lanes: a loop with many more than another transfers some.
+"""Balancing of lanes: a loop with many more than another, such as a new one, transfers some.
 
-This is also how a loop that has just joined gets some. deliveries.engine.standing_by decides when.
+deliveries.engine.standing_by decides when.
 """
 
 from collections.abc import Collection
@@ -34,12 +34,13 @@ WITH heir AS MATERIALIZED (
 )
 SELECT webhook_id FROM given
 """
-# Minimum lead over the smallest loop before rebalancing: absolute, and as a part of the own lanes.
+# Minimum lead over the smallest loop, which has the fewest lanes, before rebalancing: absolute, and
+# as a part of the own lanes.
 UNEVEN, UNEVEN_PART = 8, 4
 
 
 def surplus(loop_id: str) -> int:
-    """Return how many lanes to transfer to the loop with the fewest; 0 if the loops are even."""
+    """Return how many lanes to transfer to the smallest loop; 0 if the loops are even."""
     with statements.cursor() as cursor:
         cursor.execute(COUNT)
         counts: dict[str, int] = dict(cursor.fetchall())
@@ -49,10 +50,7 @@ def surplus(loop_id: str) -> int:
 
 
 def transfer(loop_id: str, webhook_ids: Collection[int], *, hand_back: bool = False) -> None:
-    """Transfer webhooks to the loop with the fewest, or to the oldest one if `hand_back`.
-
-    Without another loop, release them for any that joins.
-    """
+    """Transfer webhooks to the smallest loop, or back to the oldest; if alone, release them."""
     values = {"loop": loop_id, "webhooks": list(webhook_ids), "hand_back": hand_back}
     with statements.cursor() as cursor:
         cursor.execute(TRANSFER, values)

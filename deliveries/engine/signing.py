@@ -1,7 +1,4 @@
-"""Signatures of requests, our own and that of Standard Webhooks. Pure.
-
-X-Webhook-Signature: interface, Authentication 3; decisions W9 and W10.
-"""
+"""Signatures: our own (interface, Authentication 3; decisions W9, W10), Standard Webhooks. Pure."""
 
 import hmac
 from base64 import b64encode
@@ -25,10 +22,7 @@ def sign(secret: str, timestamp_ms: int, event: str, body: bytes) -> str:
 
 
 def sign_standard(secret: str, id: str, timestamp: int, body: bytes) -> str:
-    """Return `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, with the same key.
-
-    `timestamp` is in seconds.
-    """
+    """Return `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`; same key, time in seconds."""
     signature = keyed(secret).copy()
     signature.update(f"{id}.{timestamp}.".encode() + body)
     return f"v1,{b64encode(signature.digest()).decode()}"

@@ -28,11 +28,7 @@ class Sign:
         self.write(now + START_SECONDS, -math.inf, now)
 
     def write(self, back_by: float, pressed_until: float, busy_at: float) -> None:
-        """Give a sign of life.
-
-        `back_by`: when the next sign is due. `pressed_until`: end of the time for which the loop
-        counts as pressed. `busy_at`: when it last had something to do.
-        """
+        """Give a sign of life; the next is due at `back_by`, and the last work was at `busy_at`."""
         self._times[0], self._times[1], self._times[2] = back_by, pressed_until, busy_at
 
     def wait_until(self, back_by: float) -> None:

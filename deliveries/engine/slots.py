@@ -79,7 +79,7 @@ class Lane:
     again: deque[Claimed] = field(default_factory=deque)
 
     @property
-    def held_count(self) -> int:
+    def stock(self) -> int:
         return len(self.fresh) + len(self.again)
 
     @property
@@ -98,7 +98,7 @@ class Lane:
         return dropped
 
 
-class SlotPool:
+class Slots:
     """Slots of a loop. `now` is monotonic time."""
 
     def __init__(self) -> None:
@@ -131,12 +131,12 @@ class SlotPool:
         if not self.has_slot(lane):
             return 0
         if lane.host.dead:
-            return 1 - lane.held_count
+            return 1 - lane.stock
         free = SLOTS - self.in_flight
         if lane.pace.slow:
             free = min(free, self._slow_room(lane))
         room = min(lane.limit(now) - lane.in_flight, free)
-        return room + min(2 * lane.answered, STOCK) - lane.held_count
+        return room + min(2 * lane.answered, STOCK) - lane.stock
 
     def room_ahead(self, now: float) -> tuple[int, int]:
         """Return how many more deliveries of quick webhooks to claim, and of slow ones.
@@ -148,7 +148,7 @@ class SlotPool:
             return ENOUGH_HELD - self.holding, 0
         quick = slow = 0
         for lane in self.to_start:
-            ready = min(lane.held_count, lane.limit(now) - lane.in_flight)
+            ready = min(lane.stock, lane.limit(now) - lane.in_flight)
             if lane.pace.slow:
                 slow += max(0, ready)
             elif ready > 0 and self.has_slot(lane):
@@ -180,7 +180,7 @@ class SlotPool:
                 continue
             delivery = (lane.fresh or lane.again).popleft()
             self.holding -= 1
-            if lane.held_count:
+            if lane.stock:
                 self.to_start.add(lane)
             return lane, delivery
         return None
@@ -221,7 +221,7 @@ class SlotPool:
             self._of_company[lane.company_id] = remaining
         else:
             del self._of_company[lane.company_id]
-        if lane.held_count:
+        if lane.stock:
             self.to_start.add(lane)
 
     def succeeded(self, flight: Flight, seconds: float, now: float) -> None:

@@ -9,7 +9,7 @@ Why: decision page engine-one-loop-is-enough-until-it-is-pressed.
 
 import math
 
-from deliveries.engine.slots import SLOTS, SlotPool
+from deliveries.engine.slots import SLOTS, Slots
 from deliveries.engine.turn import Turn
 
 IDLE_SECONDS = 1.0
@@ -18,8 +18,7 @@ LEAVE_SECONDS = 0.05
 # webhooks to claim from, or PRESSED_SLOTS requests in flight, is pressed for PRESSED_SECONDS.
 PLENTY, PRESSED_SLOTS = 32, SLOTS // 4
 PRESSED_SECONDS = 2.0
-# Load below this part of "pressed" is little. The gap keeps lanes that were transferred because of
-# a high load from being handed back at once.
+# Load below this part of "pressed" is little. The gap keeps loops from handing lanes back at once.
 LITTLE_PART = 4
 LITTLE_SECONDS = 5.0
 # Time after a ring for which a loop that stands by looks for webhooks that nobody takes.
@@ -34,7 +33,7 @@ class LoopLoad:
         self._little_from = now + LITTLE_SECONDS
         self._first = False
 
-    def record(self, claimed: int, slots: SlotPool, now: float) -> None:
+    def record(self, claimed: int, slots: Slots, now: float) -> None:
         """Record a claim, the lanes that wait for one, and the requests in flight."""
         much = max(claimed, len(slots.to_claim)) / PLENTY, slots.in_flight / PRESSED_SLOTS
         if max(much) >= 1:
@@ -43,10 +42,9 @@ class LoopLoad:
             self._little_from = now + LITTLE_SECONDS
 
     def ring(self, now: float, look_at: float, lanes: int) -> float:
-        """Record a ring; returns when to look at the database.
+        """Record a ring; returns when to look at the database: at once if first or with `lanes`.
 
-        The first loop looks at once, and so does one with lanes. Others look within LEAVE_SECONDS,
-        or earlier at `look_at`, for webhooks that nobody has taken.
+        Other loops look within LEAVE_SECONDS for webhooks that nobody has taken.
         """
         self._rung_until = now + RUNG_SECONDS
         return now if self._first or lanes else min(look_at, now + LEAVE_SECONDS)

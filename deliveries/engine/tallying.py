@@ -22,10 +22,7 @@ Sums = defaultdict[Series, float]
 
 
 def tally_attempts(results: Sequence[AttemptResult]) -> None:
-    """Count attempts, finished deliveries, durations and latencies.
-
-    As most attempts succeed, these are counted together, with little work for each.
-    """
+    """Count attempts, finished deliveries, durations and latencies, with little work for each."""
     sums: Sums = defaultdict(float)
     delivered = [result for result in results if result.state == DELIVERED]
     failed = [result for result in results if result.state != DELIVERED]
@@ -44,22 +41,20 @@ def tally_attempts(results: Sequence[AttemptResult]) -> None:
     counting.pending.add(sums)
 
 
-def tally_times(
-    sums: Sums, measure: TimeMeasure, times: Iterable[float], labels: Labels = ()
-) -> None:
+def tally_times(sums: Sums, kind: TimeMeasure, times: Iterable[float], labels: Labels = ()) -> None:
     """Add times to a histogram, like `counting.count_time` for each of them."""
     ordered = sorted(times)
     if not ordered:
         return
     below = 0
-    for bound in (*measure.bounds, None):
+    for bound in (*kind.bounds, None):
         upto = len(ordered) if bound is None else bisect_right(ordered, bound)
         if upto > below:
-            sums[measure.bucket(bound, labels)] += upto - below
+            sums[kind.bucket(bound, labels)] += upto - below
         below = upto
         if below == len(ordered):
             break
-    sums[measure.sum_name, labels] += max(0.0, sum(ordered))
+    sums[kind.sum_name, labels] += max(0.0, sum(ordered))
 
 
 def latency_of(result: AttemptResult) -> float:

@@ -60,11 +60,9 @@ class Database:
         self.loop_id: str | None = None
         self.yields = self.draining = self.first = self._stops = False
         self._held_hosts: frozenset[str] = frozenset()
-        # Reported with each heartbeat: slots in use, and trouble with the proxy.
-        self.status = (0, "")
+        self.status = (0, "")  # For the heartbeat: slots in use, and trouble with the proxy.
         self.loans = Loans()
-        # True if a statement whose answer was lost may have claimed deliveries.
-        self._needs_recovery = False
+        self._needs_recovery = False  # A statement without an answer may have claimed deliveries.
         self.claims_at_once = Portion(CLAIMS_AT_ONCE)
         self.results_at_once = Portion(RESULTS_AT_ONCE)
         self._tuned = False
@@ -136,15 +134,15 @@ class Database:
             self._needs_recovery = False
             wakeups = True
         addresses: dict[int, Address] = {}
-        if self.loop_id and turn.on_woken and wakeups and not self.draining:
+        if self.loop_id and turn.on_wake and wakeups and not self.draining:
             leave = 0.0 if self.first and not self.status[1] else LEAVE_SECONDS
             turn.woken, turn.plenty, addresses = lanes.take(self.loop_id, WAKEUPS_AT_ONCE, leave)
-            turn.firsts.rooms |= turn.on_woken(turn.woken)
+            turn.firsts.rooms |= turn.on_wake(turn.woken)
         if self.loop_id and turn.firsts.rooms:
             # Quick webhooks need not wait for the rest of the turn, which may be for slow ones.
             self.loans.claim(turn.firsts, self.loop_id, self._held_hosts, addresses)
             firsts, turn.firsts = turn.firsts, ClaimBatch()
-            turn.on_claimed(firsts)
+            turn.on_claim(firsts)
         self._record(turn)
         sums.write_if_due()
         if self.loop_id is None:

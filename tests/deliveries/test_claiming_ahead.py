@@ -8,7 +8,7 @@ from deliveries.engine.slots import (
     SLOW_SLOTS,
     STOCK,
     Lane,
-    SlotPool,
+    Slots,
 )
 from tests.deliveries.test_slots import fill, lane, start_all
 
@@ -17,9 +17,7 @@ def unknown(webhook_id: int, company_id: int) -> Lane:
     return Lane(webhook_id, company_id, Pace(0.0), 0.0)
 
 
-def take(
-    slots: SlotPool, book: LaneBook, lanes: dict[int, Lane], most: int = 100
-) -> dict[int, int]:
+def take(slots: Slots, book: LaneBook, lanes: dict[int, Lane], most: int = 100) -> dict[int, int]:
     """Claim as much as allowed, and start what may be sent; returns the counts by webhook."""
     claims = book.next_claims(0.0, most)
     for webhook_id, count in claims.items():
@@ -30,9 +28,9 @@ def take(
     return claims
 
 
-def beside_a_crowd() -> tuple[SlotPool, LaneBook]:
+def beside_a_crowd() -> tuple[Slots, LaneBook]:
     """Fill the loop with 500 companies of thousands of unknown webhooks, all sent that may be."""
-    slots = SlotPool()
+    slots = Slots()
     book = LaneBook(slots)
     crowd = {number: unknown(number, 1 + number % 500) for number in range(1, 3000)}
     for each in crowd.values():
@@ -44,7 +42,7 @@ def beside_a_crowd() -> tuple[SlotPool, LaneBook]:
 
 def test_stocks_of_receivers_that_have_fallen_silent_hold_up_nobody() -> None:
     """Claim on: their windows are full, and their stocks wait for the time-outs."""
-    slots = SlotPool()
+    slots = Slots()
     book = LaneBook(slots)
     for webhook_id in (1, 2, 3):
         fallen = lane(webhook_id, size=300)
@@ -82,7 +80,7 @@ def test_idle_company_finds_a_slot_among_unknown_webhooks() -> None:
 
 
 def test_no_more_is_claimed_of_slow_ones_than_they_have_slots() -> None:
-    slots = SlotPool()
+    slots = Slots()
     book = LaneBook(slots)
     crowd = {number: unknown(number, number) for number in range(1, 3000)}
     for each in crowd.values():
@@ -98,7 +96,7 @@ def test_no_more_is_claimed_of_slow_ones_than_they_have_slots() -> None:
 
 def test_slow_and_quick_ones_share_a_claim() -> None:
     """Share them: neither waits until the others have nothing left."""
-    slots = SlotPool()
+    slots = Slots()
     book = LaneBook(slots)
     for number in range(1, 300):
         slots.to_claim.add(lane(number, slow=number % 2 == 0))
@@ -110,7 +108,7 @@ def test_slow_and_quick_ones_share_a_claim() -> None:
 
 
 def test_webhook_that_became_slow_is_claimed_among_slow_ones() -> None:
-    slots = SlotPool()
+    slots = Slots()
     book = LaneBook(slots)
     one = lane(1)
     slots.to_claim.add(one)

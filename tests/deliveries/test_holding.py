@@ -146,11 +146,9 @@ def test_a_loop_that_has_not_heard_of_a_release_holds_nothing_back(company: Comp
     """Send it (seed 17 of the simulation): an event came before the loop's next heartbeat."""
     webhook = build.webhook(company, url="https://hooks.example.com/in")
 
-    sendable = sendable_addresses(
-        rendering.addresses([webhook.pk]), frozenset({"hooks.example.com"})
-    )
+    ready = sendable_addresses(rendering.addresses([webhook.pk]), frozenset({"hooks.example.com"}))
 
-    assert list(sendable) == [webhook.pk]
+    assert list(ready) == [webhook.pk]
     assert not Health.objects.exists()
 
 

@@ -12,7 +12,7 @@ from companies.models import Company
 from core.jobs.bell import Bell
 from deliveries import publishing
 from deliveries.engine.loop import Engine
-from deliveries.engine.runner import DatabaseRunner
+from deliveries.engine.runner import Runner
 from deliveries.engine.slots import SLOTS
 from deliveries.http.transport import Transport
 from deliveries.models import Delivery, Loop, State, TakenLane
@@ -50,10 +50,7 @@ def receiver() -> Iterator[Receiver]:
 
 
 def run_loop(allowed: Policy, stop: threading.Event) -> int:
-    with (
-        closing(Transport(allowed, concurrency=SLOTS)) as transport,
-        closing(DatabaseRunner()) as runner,
-    ):
+    with closing(Transport(allowed, concurrency=SLOTS)) as transport, closing(Runner()) as runner:
         try:
             return Engine(transport, stop.is_set, runner, Bell()).run()
         finally:

@@ -16,7 +16,7 @@ from core.jobs.bell import Bell
 from core.jobs.forking import fork_into
 from deliveries.engine import processes, signs
 from deliveries.engine.processes import LoopWork
-from deliveries.engine.runner import DatabaseRunner
+from deliveries.engine.runner import Runner
 from deliveries.engine.signs import Sign
 from tools.faults.processes import children_of, wait_until_gone
 from tools.faults.scenarios import until
@@ -200,9 +200,7 @@ def test_a_loop_that_yields_leaves_no_connection(
             cursor.execute("SELECT 1")
         used.append(connection.connection)
 
-    def engine(
-        transport: object, stop: object, runner: DatabaseRunner, *_: object
-    ) -> SimpleNamespace:
+    def engine(transport: object, stop: object, runner: Runner, *_: object) -> SimpleNamespace:
         return SimpleNamespace(run=lambda: runner.run(ask))
 
     monkeypatch.setattr(processes, "Engine", engine)

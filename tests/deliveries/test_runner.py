@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.db import OperationalError, connection
 
-from deliveries.engine.runner import DatabaseRunner
+from deliveries.engine.runner import Runner
 
 # Longer than anything here takes; failures would otherwise hang for ever.
 SECONDS = 20
@@ -20,9 +20,9 @@ WHERE query = 'SELECT pg_sleep(60)' AND datname = current_database()
 
 
 @pytest.fixture
-def runner(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[DatabaseRunner]:
+def runner(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Runner]:
     """Yield one with a connection of its own that lets the loop go on."""
-    with closing(DatabaseRunner()) as instance:
+    with closing(Runner()) as instance:
         monkeypatch.setitem(connection.settings_dict, "WAITER", instance)
         connection.close()
         yield instance
@@ -35,7 +35,7 @@ def ask(statement: str) -> Any:
         return cursor.fetchone()[0]
 
 
-def drive(runner: DatabaseRunner, future: Any) -> int:
+def drive(runner: Runner, future: Any) -> int:
     """Loop until the work is done; returns how often other work was possible meanwhile."""
     rounds, until = 0, time.monotonic() + SECONDS
     while not future.done() and time.monotonic() < until:
@@ -45,7 +45,7 @@ def drive(runner: DatabaseRunner, future: Any) -> int:
     return rounds
 
 
-def test_the_loop_goes_on_while_the_server_thinks(runner: DatabaseRunner) -> None:
+def test_the_loop_goes_on_while_the_server_thinks(runner: Runner) -> None:
     future = runner.start(lambda: ask("SELECT 7 FROM pg_sleep(0.3)"))
 
     assert not future.done()
@@ -53,7 +53,7 @@ def test_the_loop_goes_on_while_the_server_thinks(runner: DatabaseRunner) -> Non
     assert future.result() == 7
 
 
-def test_connecting_is_not_waited_for_either(runner: DatabaseRunner) -> None:
+def test_connecting_is_not_waited_for_either(runner: Runner) -> None:
     """Connect in the background, because name lookups and silent servers block."""
     names = runner.start(lambda: runner.elsewhere(lambda: (time.sleep(0.3), threading.get_ident())))
 
@@ -61,7 +61,7 @@ def test_connecting_is_not_waited_for_either(runner: DatabaseRunner) -> None:
     assert names.result()[1] != threading.get_ident()
 
 
-def test_error_in_the_thread_is_raised_in_the_loop(runner: DatabaseRunner) -> None:
+def test_error_in_the_thread_is_raised_in_the_loop(runner: Runner) -> None:
     def fail() -> None:
         raise OSError("no such host")
 
@@ -70,7 +70,7 @@ def test_error_in_the_thread_is_raised_in_the_loop(runner: DatabaseRunner) -> No
 
 
 def test_a_server_that_does_not_answer_is_given_up(
-    runner: DatabaseRunner, monkeypatch: pytest.MonkeyPatch
+    runner: Runner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(connection.settings_dict, "PATIENCE_SECONDS", 0.3)
     future = runner.start(lambda: ask("SELECT pg_sleep(60)"))
@@ -84,7 +84,7 @@ def test_a_server_that_does_not_answer_is_given_up(
     assert runner.run(lambda: ask(END_SLEEPERS)) == 1
 
 
-def test_a_connection_that_breaks_is_made_anew(runner: DatabaseRunner) -> None:
+def test_a_connection_that_breaks_is_made_anew(runner: Runner) -> None:
     pid = runner.run(lambda: ask("SELECT pg_backend_pid()"))
 
     with pytest.raises(OperationalError):
@@ -94,7 +94,7 @@ def test_a_connection_that_breaks_is_made_anew(runner: DatabaseRunner) -> None:
     assert runner.run(lambda: ask("SELECT pg_backend_pid()")) != pid
 
 
-def test_much_is_written_and_read_in_pieces(runner: DatabaseRunner) -> None:
+def test_much_is_written_and_read_in_pieces(runner: Runner) -> None:
     """Send more than the kernel's buffers hold, so that the socket waits in both directions."""
     size = 20_000_000
 
@@ -106,7 +106,7 @@ def test_much_is_written_and_read_in_pieces(runner: DatabaseRunner) -> None:
     assert runner.run(send) == size
 
 
-def test_a_pause_lasts_as_long_as_it_says(runner: DatabaseRunner) -> None:
+def test_a_pause_lasts_as_long_as_it_says(runner: Runner) -> None:
     began = time.monotonic()
     future = runner.start(lambda: runner.pause(0.2))
 
@@ -114,14 +114,14 @@ def test_a_pause_lasts_as_long_as_it_says(runner: DatabaseRunner) -> None:
     assert time.monotonic() - began >= 0.2
 
 
-def test_work_without_waiting_ends_at_once(runner: DatabaseRunner) -> None:
+def test_work_without_waiting_ends_at_once(runner: Runner) -> None:
     future = runner.start(lambda: 3)
 
     assert future.done()
     assert runner.seconds_left(time.monotonic()) == 0
 
 
-def test_other_connections_block_as_usual(runner: DatabaseRunner) -> None:
+def test_other_connections_block_as_usual(runner: Runner) -> None:
     assert ask("SELECT 5") == 5
     assert runner.elsewhere(lambda: 4) == 4
     runner.pause(0)

@@ -3,16 +3,7 @@
 from collections import Counter
 
 from deliveries.engine.pace import FIRST_SIZE, SLOW_SECONDS, Pace
-from deliveries.engine.slots import (
-    DEAD_AFTER,
-    SLOTS,
-    SLOW_SLOTS,
-    STOCK,
-    Flight,
-    Host,
-    Lane,
-    SlotPool,
-)
+from deliveries.engine.slots import DEAD_AFTER, SLOTS, SLOW_SLOTS, STOCK, Flight, Host, Lane, Slots
 from tests.sending import on_loan
 
 
@@ -26,12 +17,12 @@ def lane(
     return new_lane
 
 
-def fill(slots: SlotPool, lane: Lane, count: int) -> None:
+def fill(slots: Slots, lane: Lane, count: int) -> None:
     for _ in range(count):
         slots.hold(lane, on_loan(lane.webhook_id))
 
 
-def start_all(slots: SlotPool, now: float = 0.0) -> list[Flight]:
+def start_all(slots: Slots, now: float = 0.0) -> list[Flight]:
     flights = []
     while started := slots.next_start(now):
         flights.append(slots.start(started[0], now))
@@ -43,7 +34,7 @@ def of_each(flights: list[Flight]) -> Counter[int]:
 
 
 def test_sends_as_many_at_once_as_the_window_says() -> None:
-    slots, one = SlotPool(), lane(1)
+    slots, one = Slots(), lane(1)
     assert slots.allowance(one, 0.0) == FIRST_SIZE
 
     fill(slots, one, 20)
@@ -53,7 +44,7 @@ def test_sends_as_many_at_once_as_the_window_says() -> None:
 
 
 def test_a_webhook_may_ask_for_fewer() -> None:
-    slots, one = SlotPool(), lane(1, size=100)
+    slots, one = Slots(), lane(1, size=100)
     one.most = 3
     fill(slots, one, 20)
 
@@ -62,7 +53,7 @@ def test_a_webhook_may_ask_for_fewer() -> None:
 
 
 def test_companies_take_turns_and_webhooks_within_each() -> None:
-    slots = SlotPool()
+    slots = Slots()
     for webhook_id, company_id in [(1, 7), (2, 7), (3, 7), (4, 8)]:
         fill(slots, lane(webhook_id, company_id, size=10), 3)
 
@@ -72,7 +63,7 @@ def test_companies_take_turns_and_webhooks_within_each() -> None:
 
 
 def test_first_attempts_go_before_retries_of_the_same_webhook() -> None:
-    slots, one = SlotPool(), lane(1, size=10)
+    slots, one = Slots(), lane(1, size=10)
     for step in (4, 0, 1, 0):
         slots.hold(one, on_loan(1, step=step))
 
@@ -85,7 +76,7 @@ def test_first_attempts_go_before_retries_of_the_same_webhook() -> None:
 
 
 def test_a_company_holds_no_more_than_what_is_left_free() -> None:
-    slots = SlotPool()
+    slots = Slots()
     for webhook_id in range(1, 11):
         fill(slots, lane(webhook_id, 7, size=1000), 1000)
 
@@ -93,7 +84,7 @@ def test_a_company_holds_no_more_than_what_is_left_free() -> None:
 
 
 def test_ten_greedy_companies_leave_slots_to_another() -> None:
-    slots = SlotPool()
+    slots = Slots()
     for webhook_id in range(1, 11):
         fill(slots, lane(webhook_id, size=1000), 1000)
     started = start_all(slots)
@@ -105,7 +96,7 @@ def test_ten_greedy_companies_leave_slots_to_another() -> None:
 
 
 def test_slow_and_unknown_webhooks_hold_half_of_the_slots_at_most() -> None:
-    slots = SlotPool()
+    slots = Slots()
     for webhook_id in range(2000):
         fill(slots, lane(webhook_id + 1, slow=True), 5)
 
@@ -118,7 +109,7 @@ def test_slow_and_unknown_webhooks_hold_half_of_the_slots_at_most() -> None:
 
 
 def test_a_request_that_takes_longer_than_a_second_counts_as_slow() -> None:
-    slots = SlotPool()
+    slots = Slots()
     for webhook_id in range(1, 9):
         fill(slots, lane(webhook_id, size=200), 200)
     flights = start_all(slots)
@@ -134,7 +125,7 @@ def test_a_request_that_takes_longer_than_a_second_counts_as_slow() -> None:
 
 
 def test_webhooks_of_a_dead_host_share_one_request() -> None:
-    slots, host = SlotPool(), Host()
+    slots, host = Slots(), Host()
     lanes = [lane(webhook_id) for webhook_id in range(1, 6)]
     for each in lanes:
         each.host = host
@@ -153,7 +144,7 @@ def test_webhooks_of_a_dead_host_share_one_request() -> None:
 
 
 def test_a_quick_webhook_has_a_stock_of_what_it_answers_between_claims() -> None:
-    slots, one = SlotPool(), lane(1, size=10)
+    slots, one = Slots(), lane(1, size=10)
     for _ in range(50):
         flight = slots.start(one, 0.0)
         slots.end(flight, 0.0)
@@ -166,7 +157,7 @@ def test_a_quick_webhook_has_a_stock_of_what_it_answers_between_claims() -> None
 
 
 def test_a_full_window_does_not_stop_the_others() -> None:
-    slots, full = SlotPool(), lane(1)
+    slots, full = Slots(), lane(1)
     fill(slots, full, 10)
     start_all(slots)
     fill(slots, lane(2, size=10), 3)
@@ -175,7 +166,7 @@ def test_a_full_window_does_not_stop_the_others() -> None:
 
 
 def test_next_delivery_starts_when_a_request_ends() -> None:
-    slots, one = SlotPool(), lane(1)
+    slots, one = Slots(), lane(1)
     fill(slots, one, 3)
     first, _ = start_all(slots)
 
@@ -185,7 +176,7 @@ def test_next_delivery_starts_when_a_request_ends() -> None:
 
 
 def test_hands_out_what_it_held() -> None:
-    slots, one, other = SlotPool(), lane(1), lane(2)
+    slots, one, other = Slots(), lane(1), lane(2)
     fill(slots, one, 5)
     fill(slots, other, 5)
     start_all(slots)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from deliveries.engine.slots import SLOTS, SlotPool
+from deliveries.engine.slots import SLOTS, Slots
 from deliveries.engine.standing_by import (
     IDLE_SECONDS,
     LEAVE_SECONDS,
@@ -24,7 +24,7 @@ BUSY = {
 
 
 def record(load: LoopLoad, claimed: int, waiting: int, in_flight: int, now: float) -> None:
-    slots = SlotPool()
+    slots = Slots()
     slots.in_flight = in_flight
     for webhook_id in range(waiting):
         slots.to_claim.add(lane(webhook_id))

@@ -27,7 +27,7 @@ from deliveries.engine.lending import Loans
 from deliveries.engine.loans import Claimed
 from deliveries.engine.pace import FIRST_SIZE
 from deliveries.engine.recording import AttemptResult
-from deliveries.engine.slots import SLOTS, SlotPool
+from deliveries.engine.slots import SLOTS, Slots
 from deliveries.engine.turn import ClaimBatch, Turn
 from deliveries.engine.turns import Database
 from deliveries.http.transport import Transport
@@ -103,7 +103,7 @@ def test_turn_committed_without_an_answer_is_repeated(
     webhook = world.webhooks[0]
     world.publish(1, 2, 3)
     database = Database(lambda: False)
-    database.take(Turn(on_woken=lambda woken: {}))
+    database.take(Turn(on_wake=lambda woken: {}))
     first = Turn(claims=ClaimBatch({webhook.pk: 1}))
     database.take(first)
     world.publish(4)
@@ -112,7 +112,7 @@ def test_turn_committed_without_an_answer_is_repeated(
     monkeypatch.setattr(turns, "PAUSE_SECONDS", 0)
     fail_once_done(monkeypatch, *unheard)
 
-    again = Turn(on_woken=lambda woken: {}, claims=ClaimBatch({webhook.pk: 50}))
+    again = Turn(on_wake=lambda woken: {}, claims=ClaimBatch({webhook.pk: 50}))
     database.take(again)
 
     # The loop knows these claims, and they stay in flight.
@@ -156,7 +156,7 @@ def test_two_that_join_at_once_do_not_both_get_the_last_place() -> None:
 
 def test_webhooks_share_what_is_claimed_ahead() -> None:
     """Share it: one customer's backlog leaves the others their part of a claim."""
-    slots = SlotPool()
+    slots = Slots()
     book = LaneBook(slots)
     for webhook_id in range(1, 5):
         slots.to_claim.add(lane(webhook_id, size=1000))
@@ -166,7 +166,7 @@ def test_webhooks_share_what_is_claimed_ahead() -> None:
 
 def test_idle_webhook_is_claimed_for_in_the_turn_that_wakes_it() -> None:
     """Claim in the same turn: another one takes as long as the backlogs of other companies."""
-    slots = SlotPool()
+    slots = Slots()
     book = LaneBook(slots)
     slots.start(lane(1), 0.0)
 
@@ -180,7 +180,7 @@ def test_idle_webhook_is_claimed_for_in_the_turn_that_wakes_it() -> None:
 @pytest.mark.parametrize("unfinished", [0, BRIEF_CLAIM])
 def test_idle_loop_claims_for_all_woken_webhooks(unfinished: int) -> None:
     """Save a turn for each event that comes alone."""
-    slots = SlotPool()
+    slots = Slots()
     book = LaneBook(slots)
     busy = lane(1)
     slots.start(busy, 0.0)
@@ -195,7 +195,7 @@ def test_idle_loop_claims_for_all_woken_webhooks(unfinished: int) -> None:
 
 
 def test_only_first_webhooks_are_claimed_for_during_a_claim() -> None:
-    slots = SlotPool()
+    slots = Slots()
     book = LaneBook(slots)
     slots.to_claim.add(lane(9))
     slots.start(lane(1), 0.0)
@@ -229,7 +229,7 @@ def test_webhook_released_and_woken_in_one_turn_is_leased_again(world: World) ->
     lanes.take(database.loop_id, 10)
     world.publish(2)
 
-    turn = Turn(released=[webhook.pk], on_woken=lambda woken: {})
+    turn = Turn(released=[webhook.pk], on_wake=lambda woken: {})
     database.take(turn)
 
     assert Woken(webhook.pk, webhook.company_id, True) in turn.woken
@@ -239,7 +239,7 @@ def test_webhook_released_and_woken_in_one_turn_is_leased_again(world: World) ->
 @pytest.mark.parametrize("busy", [True, False])
 def test_claims_are_brief_while_somebody_quick_is_about(busy: bool) -> None:
     """Claim more otherwise: a loop that drains a backlog alone claims as much as has room."""
-    slots = SlotPool()
+    slots = Slots()
     book = LaneBook(slots)
     backlog = [lane(each, size=1000) for each in range(10, 110)]
     if busy:
@@ -259,7 +259,7 @@ def test_claims_are_brief_while_somebody_quick_is_about(busy: bool) -> None:
 
 @pytest.mark.parametrize("calm", [True, False])
 def test_few_of_many_woken_webhooks_are_claimed_for_at_once(calm: bool) -> None:
-    book = LaneBook(SlotPool())
+    book = LaneBook(Slots())
 
     claims = book.add_woken([Woken(each, each, True) for each in range(100)], 0.0, 16, calm)
 
@@ -280,7 +280,7 @@ def test_woken_webhooks_are_claimed_for_despite_unrecorded_results(
         sender.database.take(turn)
 
     waiting = list(sender.slots.to_start)
-    assert [each.held_count for each in waiting] == [1, 1]
+    assert [each.stock for each in waiting] == [1, 1]
     assert len({each.company_id for each in waiting}) == 2
 
 
@@ -352,7 +352,7 @@ def test_nothing_is_claimed_while_the_way_out_is_shut(
 
 
 def test_a_loop_that_ends_leaves_its_webhooks_to_be_woken() -> None:
-    book = LaneBook(SlotPool())
+    book = LaneBook(Slots())
     book.add_woken([Woken(7, 1, True), Woken(8, 2, True)], 0.0, most=0)
 
     last = book.release_free(Turn())
@@ -375,7 +375,7 @@ def test_silence_lasts_until_it_is_written(loopback: Policy) -> None:
 
 
 def test_lanes_that_are_too_many_go_when_nothing_of_them_is_in_flight() -> None:
-    slots = SlotPool()
+    slots = Slots()
     book = LaneBook(slots)
     book.add_woken([Woken(number, 1, True) for number in (7, 8, 9)], 0.0, most=0)
     busy = book._lanes[7]
@@ -394,7 +394,7 @@ def test_lanes_that_are_too_many_go_when_nothing_of_them_is_in_flight() -> None:
 
 
 def test_a_lane_that_is_busy_for_too_long_stays() -> None:
-    slots = SlotPool()
+    slots = Slots()
     book, turn = LaneBook(slots), Turn()
     book.add_woken([Woken(7, 1, True)], 0.0, most=0)
     slots.start(book._lanes[7], 0.0)

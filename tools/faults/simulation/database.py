@@ -235,8 +235,8 @@ class Line:
         return self._lines.connect(self._actor, make)
 
 
-class DatabaseRunner:
-    """Simulated deliveries.engine.runner.DatabaseRunner, on the clock of the run."""
+class Runner:
+    """Simulated deliveries.engine.runner.Runner, on the clock of the run."""
 
     def __init__(self, actor: Actor, lines: Lines) -> None:
         self._actor, self._lines, self._clock = actor, lines, lines.scheduler

@@ -1,7 +1,7 @@
 """Places of workers, each with an engine loop that is replaced after its end."""
 
 from deliveries.engine.loop import Engine
-from tools.faults.simulation.database import DatabaseRunner
+from tools.faults.simulation.database import Runner
 from tools.faults.simulation.network import Bell, Transport
 from tools.faults.simulation.scheduler import Actor
 from tools.faults.simulation.stage import Stage
@@ -22,7 +22,7 @@ class Loop:
         self.stopping = False
         name = f"loop {self.number}.{self.times}"
         self.actor = Actor(self.run.scheduler, name, self.host, self._work)
-        self.runner = DatabaseRunner(self.actor, self.run.lines)
+        self.runner = Runner(self.actor, self.run.lines)
         self.bell = Bell(self.actor)
         self.run.lines.open_for(self.actor, self.runner, POOLED=False)
         self.run.tell("started", who=name)

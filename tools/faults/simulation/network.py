@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from deliveries.http.answers import Failure, Reply
 from deliveries.http.proxies import Outage
 from deliveries.http.transport import Request
-from tools.faults.simulation.database import DatabaseRunner
+from tools.faults.simulation.database import Runner
 from tools.faults.simulation.scheduler import Actor, Scheduler
 
 TIMEOUT_SECONDS = 5.0
@@ -153,7 +153,7 @@ class Transport:
     actor: Actor
     network: Network
     bell: Bell
-    runner: DatabaseRunner
+    runner: Runner
     concurrency: int = 2048
     in_flight: int = 0
     rung: bool = False
