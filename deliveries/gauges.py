@@ -6,7 +6,7 @@ from django.conf import settings
 
 from core.measures.gauges import Gauges, gauge, gauge_by, gauges, seconds_since
 from deliveries.engine import holding, leases
-from deliveries.engine.rooms import SLOTS
+from deliveries.engine.slots import SLOTS
 from deliveries.monitoring import backlog
 from deliveries.upkeep import partitions, replaying
 from webhooks.models import Webhook

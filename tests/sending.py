@@ -12,10 +12,10 @@ from django.utils import timezone
 
 from core.jobs.bell import Bell
 from deliveries.engine import claiming, leases, rendering
-from deliveries.engine.beside import Beside
 from deliveries.engine.loans import Claimed
 from deliveries.engine.loop import Engine
-from deliveries.engine.rooms import SLOTS
+from deliveries.engine.runner import Runner
+from deliveries.engine.slots import SLOTS
 from deliveries.http.transport import Transport
 from deliveries.models import Delivery, Health, Loop, Wakeup
 from webhooks.models import Webhook
@@ -23,7 +23,7 @@ from webhooks.targets import Policy
 
 
 def engine(transport: Transport, stop: Callable[[], bool] = lambda: False) -> Engine:
-    return Engine(transport, stop, Beside(), Bell())
+    return Engine(transport, stop, Runner(), Bell())
 
 
 def deliver(policy: Policy, **options: Any) -> int:

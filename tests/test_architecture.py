@@ -31,7 +31,7 @@ PURE = [
     "core/watch/traces",
     "deliveries/engine/loans",
     "deliveries/engine/pace",
-    "deliveries/engine/rooms",
+    "deliveries/engine/slots",
     "deliveries/engine/schedule",
     "deliveries/engine/signing",
     "deliveries/http/answers",

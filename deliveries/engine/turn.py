@@ -30,9 +30,9 @@ class Turn:
     Input: `gone_webhooks`: to pause after a 410. `silenced`: webhooks whose receivers want no more
     requests, according to `results`. `back`: deliveries to give back. `to_transfer`: webhooks for
     other loops. `lanes`: number of lanes of this loop; if it is `pressed`, others get some, and if
-    it `hands_back`, the first loop gets all. `hear` is called with the webhooks that woke up and
-    returns how many deliveries of which to claim first; `enter` gets these at once, so that they
-    are sent during the turn.
+    it `hands_back`, the first loop gets all. `on_wake` is called with the webhooks that woke up
+    and returns how many deliveries to claim first, by webhook; `on_claim` gets these at once, so
+    that they are sent during the turn.
 
     Outcome: `plenty`: more webhooks may wake up at once. `surplus`: number of lanes to transfer.
     """
@@ -48,8 +48,8 @@ class Turn:
     lanes: int = 0
     pressed: bool = False
     hands_back: bool = False
-    hear: Callable[[Sequence[Woken]], dict[int, int]] | None = None
-    enter: Callable[[ClaimBatch], None] = lambda claims: None
+    on_wake: Callable[[Sequence[Woken]], dict[int, int]] | None = None
+    on_claim: Callable[[ClaimBatch], None] = lambda claims: None
     firsts: ClaimBatch = field(default_factory=ClaimBatch)
     claims: ClaimBatch = field(default_factory=ClaimBatch)
     listening: bool = False
@@ -63,7 +63,7 @@ class Turn:
         """Record the first `most` of the results in this turn; returns the others."""
         self.results = results[:most]
         self.gone_webhooks = {
-            each.webhook_id for each in self.results if each.status == judging.GONE
+            each.webhook_id for each in self.results if each.status == judging.HTTP_GONE
         }
         return results[most:]
 

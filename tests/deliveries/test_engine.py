@@ -340,8 +340,8 @@ def test_a_loop_that_was_away_sends_nothing_that_others_may_have_taken_over(
     hung: list[int] = []
 
     def hang_once() -> bool:
-        if sender.rooms.holding == 1 and not Delivery.objects.filter(claimed_by=other).exists():
-            hung.append(sender.rooms.holding)
+        if sender.slots.holding == 1 and not Delivery.objects.filter(claimed_by=other).exists():
+            hung.append(sender.slots.holding)
             time.sleep(0.5)
             leases.take_over()
             Delivery.objects.open().update(claimed_by=other)

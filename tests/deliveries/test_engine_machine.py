@@ -19,12 +19,12 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from deliveries import redelivery
 from deliveries.engine import claiming, judging, lanes, leases, pausing, rendering, setting_aside
-from deliveries.engine.judging import Sent
+from deliveries.engine.judging import AttemptContext
 from deliveries.engine.loans import Claimed
 from deliveries.engine.pace import Pace
 from deliveries.engine.recording import AttemptResult
-from deliveries.engine.rooms import Flight, Host, Lane
 from deliveries.engine.signing import sign, timestamp_ms
+from deliveries.engine.slots import Flight, Host, Lane
 from deliveries.http.answers import Failure, Reply
 from deliveries.models import Delivery, Loop, TakenLane, Wakeup
 from deliveries.upkeep import deleted_webhooks
@@ -156,7 +156,7 @@ class Machine(RuleBasedStateMachine):
         claimed = self.flights.pop(flight % len(self.flights))
         status, error, retry_after = answer
         result = judging.judge(
-            sent_of(claimed), Reply(None, *answer[:2], "", b"", 1, retry_after), 0.0
+            context_of(claimed), Reply(None, *answer[:2], "", b"", 1, retry_after), 0.0
         )
         if not database_away:
             with pytest.raises(OperationalError):
@@ -290,9 +290,9 @@ def record_in_vain(result: AttemptResult) -> None:
         raise OperationalError("for a test")
 
 
-def sent_of(claimed: Claimed) -> Sent:
+def context_of(claimed: Claimed) -> AttemptContext:
     flight = Flight(Lane(claimed.webhook_id, 0, Pace(0.0), 0.0), Host(), 0.0, True, True)
-    return Sent(claimed, "https://hooks.example.com/in", timezone.now(), flight)
+    return AttemptContext(claimed, "https://hooks.example.com/in", timezone.now(), flight)
 
 
 def test_keeps_its_promises_whatever_happens(world: World) -> None:

@@ -7,9 +7,9 @@ from django.utils import timezone
 
 from companies.models import Company
 from deliveries.engine import judging, recording
-from deliveries.engine.judging import Sent
+from deliveries.engine.judging import AttemptContext
 from deliveries.engine.pace import Pace
-from deliveries.engine.rooms import Flight, Host, Lane
+from deliveries.engine.slots import Flight, Host, Lane
 from deliveries.http.answers import Failure, Reply
 from deliveries.models import Health
 from deliveries.monitoring import needs_attention
@@ -92,7 +92,7 @@ def test_only_silence_of_the_receiver_counts_towards_a_rest(
     error: Failure | None, status: int | None, unreachable: bool
 ) -> None:
     flight = Flight(Lane(1, 1, Pace(0.0), 0.0), Host(), 0.0, True, True)
-    context = Sent(on_loan(1), "https://hooks.example.com/", timezone.now(), flight)
+    context = AttemptContext(on_loan(1), "https://hooks.example.com/", timezone.now(), flight)
     reply = Reply(context, status, error, "", b"", 1, None)
 
     assert judging.judge(context, reply, 0.0).unreachable is unreachable
@@ -103,7 +103,7 @@ def test_only_silence_of_the_receiver_counts_towards_a_rest(
 )
 def test_retry_after_counts_of_429_and_503(status: int, wait: float, rest: float) -> None:
     flight = Flight(Lane(1, 1, Pace(0.0), 0.0), Host(), 0.0, True, True)
-    context = Sent(on_loan(1), "https://hooks.example.com/", timezone.now(), flight)
+    context = AttemptContext(on_loan(1), "https://hooks.example.com/", timezone.now(), flight)
 
     judged = judging.judge(context, Reply(context, status, None, "", b"", 1, 900), 0.0)
 

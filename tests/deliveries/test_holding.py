@@ -14,7 +14,7 @@ from rest_framework.test import APIClient
 from companies.models import AuditEntry, Company
 from deliveries import publishing
 from deliveries.engine import holding, rendering, setting_aside
-from deliveries.engine.lending import may_be_sent_to
+from deliveries.engine.lending import sendable_addresses
 from deliveries.models import Delivery, Drain, Health, HeldHost, Loop
 from deliveries.monitoring import backlog, log
 from deliveries.upkeep import choosing
@@ -146,9 +146,9 @@ def test_a_loop_that_has_not_heard_of_a_release_holds_nothing_back(company: Comp
     """Send it (seed 17 of the simulation): an event came before the loop's next heartbeat."""
     webhook = build.webhook(company, url="https://hooks.example.com/in")
 
-    sendable = may_be_sent_to(rendering.addresses([webhook.pk]), frozenset({"hooks.example.com"}))
+    ready = sendable_addresses(rendering.addresses([webhook.pk]), frozenset({"hooks.example.com"}))
 
-    assert list(sendable) == [webhook.pk]
+    assert list(ready) == [webhook.pk]
     assert not Health.objects.exists()
 
 

@@ -12,7 +12,7 @@ from companies.models import Company
 from core.data import encryption
 from deliveries import publishing, redelivery, statements
 from deliveries.engine import lanes, leases, recording, rendering, sharing
-from deliveries.engine.rooms import SLOTS
+from deliveries.engine.slots import SLOTS
 from deliveries.http.transport import Transport
 from deliveries.models import Delivery, Health, Loop, State, TakenLane, Wakeup
 from deliveries.monitoring import backlog
@@ -56,7 +56,7 @@ def test_a_webhook_belongs_to_one_loop_at_a_time(company: Company, webhook: Webh
     publishing.publish([build.news(company)])
 
     assert woken(second) == set()
-    assert [(each.webhook_id, each.taken) for each in lanes.take(first, 10)[0]] == [
+    assert [(each.webhook_id, each.is_new) for each in lanes.take(first, 10)[0]] == [
         (webhook.pk, False)
     ]
 
@@ -345,10 +345,10 @@ def test_a_loop_that_joins_is_given_its_part(company: Company) -> None:
     second = leases.join(2)
     assert sharing.surplus(first) == 12
 
-    sharing.give(first, ids[:12])
+    sharing.transfer(first, ids[:12])
 
     assert (lanes_of(first), lanes_of(second)) == (set(ids[12:]), set(ids[:12]))
-    assert {(each.webhook_id, each.taken) for each in lanes.take(second, 100)[0]} == {
+    assert {(each.webhook_id, each.is_new) for each in lanes.take(second, 100)[0]} == {
         (webhook_id, False) for webhook_id in ids[:12]
     }
     assert sharing.surplus(first) == sharing.surplus(second) == 0
@@ -358,10 +358,10 @@ def test_the_first_loop_gets_back_what_others_have_little_to_do_with(company: Co
     first, second, third = (leases.join(3) for _ in range(3))
     ids = many_webhooks(company, 12)
     woken(second)
-    sharing.give(second, ids[:4])
+    sharing.transfer(second, ids[:4])
     assert lanes_of(first) == set(ids[:4])
 
-    sharing.give(second, ids[4:], hand_back=True)
+    sharing.transfer(second, ids[4:], hand_back=True)
 
     assert (lanes_of(first), lanes_of(third)) == (set(ids), set())
 
@@ -382,10 +382,10 @@ def test_a_loop_that_stands_by_takes_what_is_left_alone(company: Company, webhoo
 
     Wakeup.objects.update(due_at=timezone.now() - timedelta(seconds=61))
 
-    assert [each.taken for each in lanes.take(second, 10, leave=60.0).woken] == [True]
+    assert [each.is_new for each in lanes.take(second, 10, leave=60.0).woken] == [True]
     publishing.publish([build.news(company)])
     # Its own webhooks are handed over at once.
-    assert [each.taken for each in lanes.take(second, 10, leave=60.0).woken] == [False]
+    assert [each.is_new for each in lanes.take(second, 10, leave=60.0).woken] == [False]
 
 
 def test_woken_webhooks_come_with_their_addresses(company: Company, webhook: Webhook) -> None:
@@ -419,7 +419,7 @@ def test_loop_of_an_earlier_version_is_given_nothing(company: Company) -> None:
     Loop.objects.filter(pk=second).update(takes_lanes=False)
     assert sharing.surplus(first) == 0
 
-    sharing.give(first, ids)
+    sharing.transfer(first, ids)
 
     assert TakenLane.objects.count() == 0
     assert set(Wakeup.objects.values_list("webhook_id", flat=True)) == set(ids)
@@ -430,7 +430,7 @@ def test_webhooks_given_to_an_ended_loop_are_free(company: Company, end: str) ->
     first, second = leases.join(2), leases.join(2)
     ids = many_webhooks(company, 24)
     woken(first)
-    sharing.give(first, ids[:12])
+    sharing.transfer(first, ids[:12])
 
     if end == "leaves":
         leases.leave(second)

@@ -11,13 +11,13 @@ from deliveries import publishing
 from deliveries.engine import leases, pausing
 from deliveries.engine.lane_book import LaneBook
 from deliveries.engine.pace import Pace
-from deliveries.engine.rooms import Rooms
 from deliveries.engine.schedule import next_wait
+from deliveries.engine.slots import Slots
 from deliveries.engine.turn import Turn
 from deliveries.http.answers import Incoming, retry_after
 from deliveries.models import Delivery, Health, Loop
 from tests import builders as build
-from tests.deliveries.test_rooms import lane, start_all
+from tests.deliveries.test_slots import lane, start_all
 from tests.sending import claim, on_loan
 
 
@@ -136,12 +136,12 @@ def test_counts_them_from_when_it_was_resumed(company: Company, hours: int, paus
 
 @pytest.mark.parametrize(("slow", "most"), [(False, 2048), (True, 1024)])
 def test_a_loop_has_2048_slots_and_half_of_them_for_slow_ones(slow: bool, most: int) -> None:
-    rooms = Rooms()
+    slots = Slots()
     for webhook_id in range(1, 5_000):
         each = lane(webhook_id, slow=slow)
-        rooms.hold(each, on_loan(webhook_id))
+        slots.hold(each, on_loan(webhook_id))
 
-    assert len(start_all(rooms)) == most
+    assert len(start_all(slots)) == most
 
 
 def test_a_window_begins_with_two_and_has_bounds() -> None:
@@ -157,7 +157,7 @@ def test_a_window_begins_with_two_and_has_bounds() -> None:
 
 
 def test_a_lane_with_nothing_to_do_is_released_after_two_seconds() -> None:
-    book, turn = LaneBook(Rooms()), Turn()
+    book, turn = LaneBook(Slots()), Turn()
     book._lanes[7] = lane(7)
     book._lanes[7].due = False
 

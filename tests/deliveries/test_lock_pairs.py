@@ -87,13 +87,13 @@ def take_the_same_webhook() -> Pair:
     return Pair(first=partial(take, one), second=partial(take, other), gives=[], waits=False)
 
 
-@shows("deliveries/engine/sharing.py::GIVE")
+@shows("deliveries/engine/sharing.py::TRANSFER")
 def give_to_a_loop_that_leaves() -> Pair:
     webhook = waiting_webhook()
     one, other = str(leases.join(2)), str(leases.join(2))
     lanes.take(one, 9)
     return Pair(
-        first=partial(sharing.give, one, [webhook.pk]),
+        first=partial(sharing.transfer, one, [webhook.pk]),
         second=partial(leases.leave, other),
         at=re.compile("DELETE FROM deliveries_loop"),
     )

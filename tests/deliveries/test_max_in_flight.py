@@ -11,9 +11,9 @@ from django.db import connection
 from companies.models import Company
 from core.jobs.bell import Bell
 from deliveries import publishing
-from deliveries.engine.beside import Beside
 from deliveries.engine.loop import Engine
-from deliveries.engine.rooms import SLOTS
+from deliveries.engine.runner import Runner
+from deliveries.engine.slots import SLOTS
 from deliveries.http.transport import Transport
 from deliveries.models import Delivery, Loop, State, TakenLane
 from tests import builders as build
@@ -50,9 +50,9 @@ def receiver() -> Iterator[Receiver]:
 
 
 def run_loop(allowed: Policy, stop: threading.Event) -> int:
-    with closing(Transport(allowed, concurrency=SLOTS)) as transport, closing(Beside()) as beside:
+    with closing(Transport(allowed, concurrency=SLOTS)) as transport, closing(Runner()) as runner:
         try:
-            return Engine(transport, stop.is_set, beside, Bell()).run()
+            return Engine(transport, stop.is_set, runner, Bell()).run()
         finally:
             # Each thread has a database connection of its own.
             connection.close()

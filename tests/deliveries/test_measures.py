@@ -12,7 +12,7 @@ from companies.models import Company
 from core.measures.counting import pending
 from core.models import Sum
 from deliveries import publishing
-from deliveries.engine.rooms import SLOTS
+from deliveries.engine.slots import SLOTS
 from deliveries.models import Delivery, Health, Loop
 from tests import builders as build
 from tests.core.test_metrics import figures, of

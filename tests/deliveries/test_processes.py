@@ -15,8 +15,8 @@ from django.db import connection
 from core.jobs.bell import Bell
 from core.jobs.forking import fork_into
 from deliveries.engine import processes, signs
-from deliveries.engine.beside import Beside
 from deliveries.engine.processes import LoopWork
+from deliveries.engine.runner import Runner
 from deliveries.engine.signs import Sign
 from tools.faults.processes import children_of, wait_until_gone
 from tools.faults.scenarios import until
@@ -49,7 +49,7 @@ def keep() -> Iterator[Callable[..., int]]:
     keepers = []
 
     def start(*works: Work, loops: Sequence[LoopWork] = ()) -> int:
-        keepers.append(fork_into(lambda: processes.keep_working(works, loops)))
+        keepers.append(fork_into(lambda: processes.supervise(works, loops)))
         return keepers[-1]
 
     yield start
@@ -200,8 +200,8 @@ def test_a_loop_that_yields_leaves_no_connection(
             cursor.execute("SELECT 1")
         used.append(connection.connection)
 
-    def engine(transport: object, stop: object, beside: Beside, *_: object) -> SimpleNamespace:
-        return SimpleNamespace(run=lambda: beside.finish(ask))
+    def engine(transport: object, stop: object, runner: Runner, *_: object) -> SimpleNamespace:
+        return SimpleNamespace(run=lambda: runner.run(ask))
 
     monkeypatch.setattr(processes, "Engine", engine)
 

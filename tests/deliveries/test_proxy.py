@@ -250,7 +250,7 @@ def test_an_outage_is_told_by_the_loops_that_meet_it_and_its_end_is_asked_for(
         # A loop whose heartbeat fails to report it stops after 20 s.
         stop = lambda: bool(leases.proxy_troubles()) or time.monotonic() - began > 20  # noqa: E731
         sending = engine(transport, stop)
-        monkeypatch.setattr(sending, "let_go", lambda: None)
+        monkeypatch.setattr(sending, "shut_down", lambda: None)
         sending.run()
 
     assert broker_check() == {

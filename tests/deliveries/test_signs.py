@@ -9,8 +9,8 @@ import pytest
 from core.jobs.bell import Bell
 from core.jobs.forking import fork_into
 from deliveries import publishing
-from deliveries.engine.beside import Beside
 from deliveries.engine.loop import Engine
+from deliveries.engine.runner import Runner
 from deliveries.engine.signs import (
     LATE_SECONDS,
     SPARE_SECONDS,
@@ -102,7 +102,7 @@ def test_a_loop_says_how_it_goes(
     publishing.publish([build.news(company) for company in companies])
     shared = Sign()
     with closing(Transport(loopback, concurrency=64)) as transport:
-        engine = Engine(transport, lambda: False, Beside(), Bell(), shared)
+        engine = Engine(transport, lambda: False, Runner(), Bell(), shared)
         began = engine.busy_at
         engine.run(until_idle=True)
 

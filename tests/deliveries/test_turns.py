@@ -27,13 +27,13 @@ from deliveries.engine.lending import Loans
 from deliveries.engine.loans import Claimed
 from deliveries.engine.pace import FIRST_SIZE
 from deliveries.engine.recording import AttemptResult
-from deliveries.engine.rooms import SLOTS, Rooms
+from deliveries.engine.slots import SLOTS, Slots
 from deliveries.engine.turn import ClaimBatch, Turn
 from deliveries.engine.turns import Database
 from deliveries.http.transport import Transport
 from deliveries.models import Delivery, Health, Loop, State, TakenLane
 from tests.deliveries.test_recording import result as result_of
-from tests.deliveries.test_rooms import lane
+from tests.deliveries.test_slots import lane
 from tests.deliveries.worlds import World
 from tests.sending import deliver, engine, on_loan
 from tests.tickets.racing import in_order
@@ -103,7 +103,7 @@ def test_turn_committed_without_an_answer_is_repeated(
     webhook = world.webhooks[0]
     world.publish(1, 2, 3)
     database = Database(lambda: False)
-    database.take(Turn(hear=lambda woken: {}))
+    database.take(Turn(on_wake=lambda woken: {}))
     first = Turn(claims=ClaimBatch({webhook.pk: 1}))
     database.take(first)
     world.publish(4)
@@ -112,7 +112,7 @@ def test_turn_committed_without_an_answer_is_repeated(
     monkeypatch.setattr(turns, "PAUSE_SECONDS", 0)
     fail_once_done(monkeypatch, *unheard)
 
-    again = Turn(hear=lambda woken: {}, claims=ClaimBatch({webhook.pk: 50}))
+    again = Turn(on_wake=lambda woken: {}, claims=ClaimBatch({webhook.pk: 50}))
     database.take(again)
 
     # The loop knows these claims, and they stay in flight.
@@ -156,54 +156,54 @@ def test_two_that_join_at_once_do_not_both_get_the_last_place() -> None:
 
 def test_webhooks_share_what_is_claimed_ahead() -> None:
     """Share it: one customer's backlog leaves the others their part of a claim."""
-    rooms = Rooms()
-    book = LaneBook(rooms)
+    slots = Slots()
+    book = LaneBook(slots)
     for webhook_id in range(1, 5):
-        rooms.to_claim.add(lane(webhook_id, size=1000))
+        slots.to_claim.add(lane(webhook_id, size=1000))
 
-    assert book.claims(0.0, 100) == dict.fromkeys(range(1, 5), 160)
+    assert book.next_claims(0.0, 100) == dict.fromkeys(range(1, 5), 160)
 
 
 def test_idle_webhook_is_claimed_for_in_the_turn_that_wakes_it() -> None:
     """Claim in the same turn: another one takes as long as the backlogs of other companies."""
-    rooms = Rooms()
-    book = LaneBook(rooms)
-    rooms.start(lane(1), 0.0)
+    slots = Slots()
+    book = LaneBook(slots)
+    slots.start(lane(1), 0.0)
 
-    claims = book.hear([Woken(1, 1, True), Woken(2, 2, True), Woken(3, 2, True)], 0.0, most=16)
+    claims = book.add_woken([Woken(1, 1, True), Woken(2, 2, True), Woken(3, 2, True)], 0.0, most=16)
 
     assert claims == {2: FIRST_SIZE}
     # Deliveries that wait for their turn are not claimed twice.
-    assert book.claims(0.0, 100).keys() == {1, 3}
+    assert book.next_claims(0.0, 100).keys() == {1, 3}
 
 
 @pytest.mark.parametrize("unfinished", [0, BRIEF_CLAIM])
 def test_idle_loop_claims_for_all_woken_webhooks(unfinished: int) -> None:
     """Save a turn for each event that comes alone."""
-    rooms = Rooms()
-    book = LaneBook(rooms)
+    slots = Slots()
+    book = LaneBook(slots)
     busy = lane(1)
-    rooms.start(busy, 0.0)
+    slots.start(busy, 0.0)
     for _ in range(unfinished):
-        rooms.hold(busy, on_loan(1))
+        slots.hold(busy, on_loan(1))
 
     woken = [Woken(1, 1, True), Woken(2, 1, True), Woken(3, 2, True)]
 
-    claims = book.hear(woken, 0.0, most=16, calm=True)
+    claims = book.add_woken(woken, 0.0, most=16, calm=True)
 
     assert claims.keys() == ({3} if unfinished else {1, 2, 3})
 
 
 def test_only_first_webhooks_are_claimed_for_during_a_claim() -> None:
-    rooms = Rooms()
-    book = LaneBook(rooms)
-    rooms.to_claim.add(lane(9))
-    rooms.start(lane(1), 0.0)
-    assert book.claims(0.0, 100)
+    slots = Slots()
+    book = LaneBook(slots)
+    slots.to_claim.add(lane(9))
+    slots.start(lane(1), 0.0)
+    assert book.next_claims(0.0, 100)
 
     woken = [Woken(1, 1, True), Woken(2, 2, True)]
 
-    assert book.hear(woken, 0.0, most=16, calm=True).keys() == {2}
+    assert book.add_woken(woken, 0.0, most=16, calm=True).keys() == {2}
 
 
 def test_an_address_that_no_wake_up_told_is_asked_for(world: World) -> None:
@@ -214,7 +214,7 @@ def test_an_address_that_no_wake_up_told_is_asked_for(world: World) -> None:
     lanes.take(loop_id, 10)
     batch = ClaimBatch({webhook.pk: 1})
 
-    Loans().claim(batch, loop_id, frozenset(), known={})
+    Loans().claim(batch, loop_id, frozenset(), addresses={})
 
     assert [each.webhook_id for each in batch.claimed] == [webhook.pk]
 
@@ -229,7 +229,7 @@ def test_webhook_released_and_woken_in_one_turn_is_leased_again(world: World) ->
     lanes.take(database.loop_id, 10)
     world.publish(2)
 
-    turn = Turn(released=[webhook.pk], hear=lambda woken: {})
+    turn = Turn(released=[webhook.pk], on_wake=lambda woken: {})
     database.take(turn)
 
     assert Woken(webhook.pk, webhook.company_id, True) in turn.woken
@@ -239,32 +239,32 @@ def test_webhook_released_and_woken_in_one_turn_is_leased_again(world: World) ->
 @pytest.mark.parametrize("busy", [True, False])
 def test_claims_are_brief_while_somebody_quick_is_about(busy: bool) -> None:
     """Claim more otherwise: a loop that drains a backlog alone claims as much as has room."""
-    rooms = Rooms()
-    book = LaneBook(rooms)
+    slots = Slots()
+    book = LaneBook(slots)
     backlog = [lane(each, size=1000) for each in range(10, 110)]
     if busy:
-        rooms.start(backlog[0], 0.0)
+        slots.start(backlog[0], 0.0)
     for each in backlog:
-        rooms.to_claim.add(each)
-    assert book.hear([Woken(1, 2, True)], 0.0, most=16) == {1: FIRST_SIZE}
+        slots.to_claim.add(each)
+    assert book.add_woken([Woken(1, 2, True)], 0.0, most=16) == {1: FIRST_SIZE}
 
-    claims = book.claims(0.1, 100)
+    claims = book.next_claims(0.1, 100)
 
     if busy:
         assert (len(claims), sum(claims.values())) == (BRIEF_CLAIM_WEBHOOKS, BRIEF_CLAIM)
     else:
         assert (len(claims), sum(claims.values())) == (100, 600)
-    assert len(book.claims(0.1 + BRIEF_SECONDS, 100)) == len(backlog) - len(claims)
+    assert len(book.next_claims(0.1 + BRIEF_SECONDS, 100)) == len(backlog) - len(claims)
 
 
 @pytest.mark.parametrize("calm", [True, False])
 def test_few_of_many_woken_webhooks_are_claimed_for_at_once(calm: bool) -> None:
-    book = LaneBook(Rooms())
+    book = LaneBook(Slots())
 
-    claims = book.hear([Woken(each, each, True) for each in range(100)], 0.0, 16, calm)
+    claims = book.add_woken([Woken(each, each, True) for each in range(100)], 0.0, 16, calm)
 
     assert len(claims) == (CALM_WEBHOOKS if calm else 16)
-    assert len(book.claims(0.0, 100)) == 100 - len(claims)
+    assert len(book.next_claims(0.0, 100)) == 100 - len(claims)
 
 
 def test_woken_webhooks_are_claimed_for_despite_unrecorded_results(
@@ -279,8 +279,8 @@ def test_woken_webhooks_are_claimed_for_despite_unrecorded_results(
         assert turn
         sender.database.take(turn)
 
-    waiting = list(sender.rooms.to_start)
-    assert [each.held for each in waiting] == [1, 1]
+    waiting = list(sender.slots.to_start)
+    assert [each.stock for each in waiting] == [1, 1]
     assert len({each.company_id for each in waiting}) == 2
 
 
@@ -292,7 +292,7 @@ def test_woken_deliveries_are_sent_during_the_turn(
     holding: list[int] = []
 
     def record(results: list[AttemptResult], failing: set[int]) -> int:
-        holding.append(sender.rooms.holding)
+        holding.append(sender.slots.holding)
         return len(results)
 
     monkeypatch.setattr(setting_aside, "record_all", record)
@@ -314,7 +314,7 @@ def test_postponed_claims_come_first(world: World, loopback: Policy) -> None:
         sender.results = [result_of(on_loan(1))] * loop.ENOUGH_RESULTS
         sender.begin_turn(time.monotonic(), stopping=False)
         while not cast("Future[Turn]", sender.turn).done():
-            sender.beside.go_on(1.0)
+            sender.runner.resume(1.0)
         now = time.monotonic()
         sender.finish_turn(now)
 
@@ -348,12 +348,12 @@ def test_nothing_is_claimed_while_the_way_out_is_shut(
         assert turn
         sender.database.take(turn)
 
-    assert bool(sender.rooms.holding) is not halted
+    assert bool(sender.slots.holding) is not halted
 
 
 def test_a_loop_that_ends_leaves_its_webhooks_to_be_woken() -> None:
-    book = LaneBook(Rooms())
-    book.hear([Woken(7, 1, True), Woken(8, 2, True)], 0.0, most=0)
+    book = LaneBook(Slots())
+    book.add_woken([Woken(7, 1, True), Woken(8, 2, True)], 0.0, most=0)
 
     last = book.release_free(Turn())
 
@@ -375,35 +375,35 @@ def test_silence_lasts_until_it_is_written(loopback: Policy) -> None:
 
 
 def test_lanes_that_are_too_many_go_when_nothing_of_them_is_in_flight() -> None:
-    rooms = Rooms()
-    book = LaneBook(rooms)
-    book.hear([Woken(number, 1, True) for number in (7, 8, 9)], 0.0, most=0)
+    slots = Slots()
+    book = LaneBook(slots)
+    book.add_woken([Woken(number, 1, True) for number in (7, 8, 9)], 0.0, most=0)
     busy = book._lanes[7]
-    flight = rooms.start(busy, 0.0)
+    flight = slots.start(busy, 0.0)
 
-    book.let_leave(3, 0.0)
-    assert book.claims(0.0, 100) == {}
+    book.choose_leaving(3, 0.0)
+    assert book.next_claims(0.0, 100) == {}
     first = Turn()
-    book.give_away(first, 0.1)
+    book.transfer_free(first, 0.1)
     assert sorted(first.to_transfer) == [8, 9]
 
-    rooms.end(flight, 0.2)
+    slots.end(flight, 0.2)
     second = Turn()
-    book.give_away(second, 0.2)
+    book.transfer_free(second, 0.2)
     assert (second.to_transfer, len(book)) == ([7], 0)
 
 
 def test_a_lane_that_is_busy_for_too_long_stays() -> None:
-    rooms = Rooms()
-    book, turn = LaneBook(rooms), Turn()
-    book.hear([Woken(7, 1, True)], 0.0, most=0)
-    rooms.start(book._lanes[7], 0.0)
-    book.let_leave(1, 0.0)
+    slots = Slots()
+    book, turn = LaneBook(slots), Turn()
+    book.add_woken([Woken(7, 1, True)], 0.0, most=0)
+    slots.start(book._lanes[7], 0.0)
+    book.choose_leaving(1, 0.0)
 
-    book.give_away(turn, 0.6)
+    book.transfer_free(turn, 0.6)
 
     assert turn.to_transfer == []
-    assert book.claims(0.6, 100).keys() == {7}
+    assert book.next_claims(0.6, 100).keys() == {7}
 
 
 def test_claims_that_waited_too_long_are_given_back(
@@ -413,8 +413,8 @@ def test_claims_that_waited_too_long_are_given_back(
     given_back: list[Claimed] = []
     claim, give_back = claiming.claim, claiming.give_back
 
-    def claim_long_ago(loop_id: str, rooms: dict[int, int], **options: bool) -> claiming.Claims:
-        claims = claim(loop_id, rooms, **options)
+    def claim_long_ago(loop_id: str, slots: dict[int, int], **options: bool) -> claiming.Claims:
+        claims = claim(loop_id, slots, **options)
         if given_back:
             return claims
         old = [each._replace(claimed_at=time.monotonic() - 15.1) for each in claims.claimed]
@@ -459,7 +459,7 @@ def test_nothing_is_claimed_while_much_is_not_recorded(
     """Wait, because all of them would be sent again if the process were killed now."""
     with closing(Transport(loopback)) as transport:
         sender = engine(transport)
-        sender.book.hear([Woken(1, 1, True)], time.monotonic(), most=0)
+        sender.book.add_woken([Woken(1, 1, True)], time.monotonic(), most=0)
         sender.results = [result_of(on_loan(1))] * unrecorded
         turn = sender.look(time.monotonic(), stopping=False)
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from deliveries import redelivery
 from deliveries.engine import leases, loop
-from deliveries.engine.rooms import SLOTS
+from deliveries.engine.slots import SLOTS
 from deliveries.http.transport import Transport
 from deliveries.models import Delivery, Event, Health, Loop, State, TakenLane
 from tests.deliveries import worlds
@@ -188,7 +188,7 @@ def test_claims_of_a_stopped_loop_are_released_at_once(world: World, loopback: P
 
     def stop() -> bool:
         nonlocal holding
-        holding = holding or first.rooms.holding
+        holding = holding or first.slots.holding
         return bool(holding)
 
     with closing(Transport(loopback, concurrency=SLOTS)) as transport:
@@ -211,7 +211,7 @@ def stop_beside_who_hangs(world: World, loopback: Policy, look: Callable[[], obj
 
     def stop() -> bool:
         nonlocal stopping
-        stopping = stopping or (first.attempts == 3 and first.rooms.in_flight == 1)
+        stopping = stopping or (first.attempts == 3 and first.slots.in_flight == 1)
         if stopping:
             look()
         return stopping

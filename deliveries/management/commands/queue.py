@@ -8,7 +8,7 @@ from django.db import connection
 from django.utils import timezone
 
 from companies.commands import OperatorCommand, Said, for_terminal
-from deliveries.engine.rooms import SLOTS
+from deliveries.engine.slots import SLOTS
 from deliveries.monitoring import queue_picture
 from deliveries.monitoring.queue_picture import GROUPS, Totals, WaitingGroup
 

@@ -28,8 +28,8 @@ _EVENTS = {
 Result = TypeVar("Result")
 
 
-class Beside:
-    """Runner of one piece of work at a time. `fileno` is readable when that can continue."""
+class Runner:
+    """Runner of one piece of database work at a time; `fileno` is readable when it can continue."""
 
     def __init__(self) -> None:
         # Monotonic time by which the work must be resumed at the latest.
@@ -44,8 +44,8 @@ class Beside:
     def close(self) -> None:
         self._epoll.close()
 
-    def begin(self, work: Callable[[], Result]) -> "Future[Result]":
-        """Run the work until it first waits; `go_on` does the rest."""
+    def start(self, work: Callable[[], Result]) -> "Future[Result]":
+        """Run the work until it first waits; `resume` does the rest."""
         future: Future[Result] = Future()
 
         def run() -> None:
@@ -58,22 +58,22 @@ class Beside:
         self._work.switch()
         return future
 
-    def go_on(self, seconds: float = 0.0) -> None:
+    def resume(self, seconds: float = 0.0) -> None:
         """Resume the work if it can continue, or times out, within `seconds`."""
         if self._work and not self._work.dead:
             events = self._epoll.poll(seconds)
             if events or time.monotonic() >= self._until:
                 self._work.switch(events[0][1] if events else 0)
 
-    def patience(self, now: float) -> float:
+    def seconds_left(self, now: float) -> float:
         """Return the seconds until the work times out; 0 without work."""
         return max(0.0, self._until - now) if self._work and not self._work.dead else 0.0
 
-    def finish(self, work: Callable[[], Result]) -> Result:
+    def run(self, work: Callable[[], Result]) -> Result:
         """Run the work to its end, blocking, and return its result."""
-        future = self.begin(work)
+        future = self.start(work)
         while not future.done():
-            self.go_on(min(1.0, self.patience(time.monotonic())))
+            self.resume(min(1.0, self.seconds_left(time.monotonic())))
         return future.result()
 
     @property
