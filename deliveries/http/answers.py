@@ -139,7 +139,7 @@ class Incoming:
         return self._reply(None, *(self._fault or (failure, detail)))
 
     def ended(self, code: int, text: str, verification: int) -> Reply:
-        """Return the reply from libcurl's code and text, and OpenSSL's verdict on the certificate."""
+        """Return the reply for libcurl's code and text and OpenSSL's result on the certificate."""
         if self._complete or (code in _BAD_HEADERS and self._status is not None):
             return self._reply(self._status, None, "")
         failure, words = _CURL_FAILURES.get(code, _OUR_FAULT)

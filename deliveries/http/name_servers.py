@@ -43,7 +43,7 @@ class LookupResult(NamedTuple):
 
 
 class NameServers(Generic[Key]):
-    """Looks names up as `getaddrinfo` would: hosts file, then A and AAAA as by resolv.conf.
+    """Looks names up as `getaddrinfo` would: hosts file, then A and AAAA per resolv.conf.
 
     Belongs to one thread. `servers` ("address:port") replace those of resolv.conf in tests.
     """

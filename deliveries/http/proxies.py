@@ -87,7 +87,7 @@ class Outage:
         return chosen_address(addresses, self._turns.get(host, 0))
 
     def failed(self, now: float, why: str) -> None:
-        """Record a failure and rest; further failures during the rest do not count."""
+        """Record a failure and rest; further failures during the rest do not lengthen it."""
         if not self.failing:
             logger.error("%s Nothing is delivered until it works again.", why)
         if not self.rests(now):

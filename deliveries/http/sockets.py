@@ -10,7 +10,7 @@ _READ_EVENTS = select.EPOLLIN | select.EPOLLHUP | select.EPOLLERR
 
 
 class Sockets:
-    """Waits for libcurl's sockets, and for `bell` and those of `add_bell`, which it never returns.
+    """Waits for libcurl's sockets, and for `bell` and those of `add_bell`, which `ready` omits.
 
     `rung`: the last wait was ended by one of `add_bell`.
     """

@@ -123,7 +123,7 @@ class HeldHost(models.Model):
     held_at = models.DateTimeField(auto_now_add=True)
     held_until = models.DateTimeField(null=True)
     by = models.CharField(max_length=200)
-    # The first one is for operators, the public one for companies.
+    # For operators; companies see `public_reason`.
     reason = models.CharField(max_length=200, blank=True)
     public_reason = models.CharField(max_length=200, blank=True, db_default="")
 

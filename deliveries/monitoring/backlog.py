@@ -149,8 +149,8 @@ def count_waiting_by_kind(waiting: int) -> dict[str, int]:
     with connection.cursor() as cursor:
         cursor.execute(SAMPLE, {"percent": percent, "most": COUNT_EXACTLY_BELOW})
         sampled = {kind: int(number) for kind, number in cursor.fetchall()}
-    size = sum(sampled.values())
-    return {kind: round(waiting * sampled.get(kind, 0) / max(size, 1)) for kind in KINDS}
+    sample_size = sum(sampled.values())
+    return {kind: round(waiting * sampled.get(kind, 0) / max(sample_size, 1)) for kind in KINDS}
 
 
 def count_unwell() -> Unwell:

@@ -186,7 +186,7 @@ def health(webhook: Webhook, now: datetime) -> dict[str, Any]:
         "hold": hold_row(hold) if hold else None,
         "failures_in_a_row": record.failures,
         "failing_since": format_time(record.failing_since),
-        # A host_held webhook is looked at twice a minute: that is not a rest of its receiver.
+        # A held webhook is looked at twice a minute: that is not a rest of its receiver.
         "resting_until": None if hold else format_time(record.resting_until),
         "attempts": attempts,
         "success_rate": round(float(rate), 4) if rate is not None else None,

@@ -25,7 +25,7 @@ from webhooks.models import Webhook
 TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
 # Kind of these cursors: those of other lists are refused.
 STREAM = "stream"
-# Age at event_filter a cursor in use moves up, so that only cursors out of use expire.
+# Age at which a cursor in use moves up, so that only cursors out of use expire.
 CURSOR_AGE = timedelta(days=1)
 
 HAS_NEWS = """
