@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from deliveries.http import name_servers
-from deliveries.http.name_servers import Found, NameServers
+from deliveries.http.name_servers import LookupResult, NameServers
 from tests.deliveries.name_server import NameServer, name_server
 from tests.waiting import wait_until
 
@@ -31,8 +31,8 @@ def names(server: NameServer) -> Iterator[NameServers[str]]:
 
 
 def answered(
-    names: NameServers[str], enough: Callable[[dict[str, Found]], bool]
-) -> dict[str, Found]:
+    names: NameServers[str], enough: Callable[[dict[str, LookupResult]], bool]
+) -> dict[str, LookupResult]:
     """Collect answers, in the order of their arrival, until there are enough."""
     answers = dict(names.answers())
     while not enough(answers):
@@ -41,7 +41,7 @@ def answered(
     return answers
 
 
-def look_up(names: NameServers[str], *hosts: str) -> dict[str, Found]:
+def look_up(names: NameServers[str], *hosts: str) -> dict[str, LookupResult]:
     for host in hosts:
         names.ask(host, host)
     return answered(names, lambda answers: len(answers) == len(hosts))
@@ -170,7 +170,7 @@ def test_reads_the_configuration_again_and_follows_its_search_list(
     with closing(NameServers[str]([server.address])) as names:
         assert look_up(names, "hooks.shop")["hooks.shop"].addresses == ()
         monkeypatch.setenv("LOCALDOMAIN", "example.net")
-        answer = Found()
+        answer = LookupResult()
         # c-ares reads the configuration in a thread of its own.
         while not answer.addresses:
             answer = look_up(names, "hooks.shop")["hooks.shop"]
@@ -184,7 +184,7 @@ def test_does_not_remember_that_a_name_had_no_address(
     server.answers["hooks.example.com"] = "EMPTY"
     assert look_up(names, "hooks.example.com")["hooks.example.com"].addresses == ()
     server.answers["hooks.example.com"] = GOOD
-    answer = Found()
+    answer = LookupResult()
     # c-ares empties its cache in a thread of its own.
     for _ in range(200):
         select.select([], [], [], 0.01)

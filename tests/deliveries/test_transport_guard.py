@@ -90,7 +90,7 @@ def test_connects_no_more_when_a_name_begins_to_lead_inside(
 def test_vets_the_address_at_the_socket_whatever_the_resolver_says(
     monkeypatch: pytest.MonkeyPatch, no_sockets: list[object]
 ) -> None:
-    monkeypatch.setattr(Resolver, "_vetted", lambda *_: Answer(("127.0.0.1", "::1")))
+    monkeypatch.setattr(Resolver, "_vet", lambda *_: Answer(("127.0.0.1", "::1")))
     with name_server({"hooks.example.com": "93.184.216.34"}) as server:
         reply = send("https://hooks.example.com/", Policy(), name_servers=[server.address])
     assert (reply.status, reply.error) == (None, Failure.FORBIDDEN_ADDRESS)
