@@ -85,7 +85,7 @@ def test_a_line_is_one_object_whatever_it_says(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_document_has_every_member_of_a_line() -> None:
-    section = DOCUMENT.read_text().partition("\n## What a line has\n")[2]
+    section = DOCUMENT.read_text().partition("\n## Log fields\n")[2]
     table = section.partition("\n| logger |")[0]
     rows = [row.split("|")[1].strip(" `") for row in table.splitlines() if row.startswith("| `")]
     record = logging.LogRecord("companies", logging.INFO, __file__, 1, "said", None, None)

@@ -242,7 +242,7 @@ def test_checks_of_settings_ask_nobody(production: Settings) -> None:
 
 def test_the_manual_has_every_check() -> None:
     manual = (ROOT / "docs" / "operating.md").read_text()
-    table = manual.partition("\n## What stops a start\n")[2].partition("\n## ")[0]
+    table = manual.partition("\n## Startup checks\n")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| `(config\.\w+)` \| (\w+) \| (.+) \|$", table, re.MULTILINE)
     tried = {id: "stops" for _, id in UNSAFE} | {id: "warns" for _, id in UNWISE}
     # The database's checks run only in `migrate`.

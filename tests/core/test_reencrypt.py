@@ -159,7 +159,7 @@ def test_the_manual_s_change_of_keys_loses_nothing(
     def write() -> None:
         api.put(f"/webhooks/{webhooks[0].pk}", {"auth_token": "written-now"})
 
-    assert "behind" in behind
+    assert "after" in behind
     settings.FIELD_KEYS = [old, new]
     write()
     assert "front" in in_front
@@ -172,7 +172,7 @@ def test_the_manual_s_change_of_keys_loses_nothing(
     reencrypt()
     assert "`python manage.py reencrypt --dry-run`" in check
     assert reencrypt("--dry-run")["by_key"] == [7, 0]
-    assert "Take the old key out" in drop
+    assert "Remove the old key" in drop
     settings.FIELD_KEYS = [new]
     assert tokens()[0] == "…-now"
     assert "…" not in tokens()
