@@ -124,7 +124,7 @@ def test_names_statuses_as_the_table_does() -> None:
     for words in (
         f"shipment and type in {joined(labels(BLOCKING), 'or')}.",
         f"`ticket_status_id` ({joined(sorted(MOVES[By.COMPANY]), 'or')})",
-        f"On a ticket {joined(labels(FOLLOWED_UP_BY_COMMENT), 'or')} a comment brings it to",
+        f"A comment on a ticket {joined(labels(FOLLOWED_UP_BY_COMMENT), 'or')} moves it to",
         f"active or resolved ({joined(sorted(TERMINAL), 'and')})",
         f"Agents move an open ticket to {joined(sorted(AGENT_MOVES), 'or')};",
         f"; {joined(sorted(TERMINAL), 'and')} are final",
