@@ -9,6 +9,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from companies.models import Company
+from config.guides.pages import DOCS, GUIDES
 from deliveries.http.answers import Reply
 from deliveries.on_demand import sample_delivery
 from tests import builders as build
@@ -37,6 +38,11 @@ BLOCKS = [
 ]
 CALLS = [call for block in BLOCKS for call in re.split(r"^(?=curl )", block, flags=re.M)[1:]]
 BASE = "http://127.0.0.1:8000"
+DEFINITION = """
+BASE=$PARCELDESK_URL
+AUTH="Authorization: Bearer $PARCELDESK_TOKEN"
+JSON="Content-Type: application/json"
+"""
 
 
 def table(first: str) -> list[list[str]]:
@@ -91,6 +97,21 @@ def test_calls_work_as_they_stand(
     assert answer.status_code == 200, answer.content
 
 
+@pytest.mark.parametrize("file", GUIDES)
+def test_a_page_defines_the_variables_of_its_samples(file: str) -> None:
+    """BASE, AUTH and JSON are defined above their first use, on every page in the same way."""
+    blocks = re.findall(r"^```\w*\n(.*?)^```", (DOCS / file).read_text(), re.DOTALL | re.MULTILINE)
+    before, definition, after = "".join(blocks).partition(DEFINITION)
+    used = r"\$\{?(?:BASE|AUTH|JSON|TOKEN)\b"
+    assigned = r"\b(?:BASE|AUTH|JSON|TOKEN)="
+
+    assert not re.findall(used, before), "define BASE, AUTH and JSON above their first use"
+    assert not re.findall(assigned, before + after.replace(DEFINITION, ""))
+    if definition:
+        last = before.splitlines()[-1]
+        assert re.fullmatch(r"export PARCELDESK_URL=\S+ PARCELDESK_TOKEN=.+", last)
+
+
 def sent_part(text: str) -> bytes:
     """Convert `name=value` and `name=@file` as curl does."""
     name, _, value = text.partition("=")
@@ -124,7 +145,7 @@ def test_names_statuses_as_the_table_does() -> None:
     for words in (
         f"shipment and type in {joined(labels(BLOCKING), 'or')}.",
         f"`ticket_status_id` ({joined(sorted(MOVES[By.COMPANY]), 'or')})",
-        f"On a ticket {joined(labels(FOLLOWED_UP_BY_COMMENT), 'or')} a comment brings it to",
+        f"A comment on a ticket {joined(labels(FOLLOWED_UP_BY_COMMENT), 'or')} moves it to",
         f"active or resolved ({joined(sorted(TERMINAL), 'and')})",
         f"Agents move an open ticket to {joined(sorted(AGENT_MOVES), 'or')};",
         f"; {joined(sorted(TERMINAL), 'and')} are final",

@@ -195,7 +195,7 @@ def test_tells_the_limits_as_they_are() -> None:
         "tracking numbers": str(MOST_NUMBERS),
         "`Idempotency-Key`": f"{LONGEST_KEY} characters",
         "webhooks": f"{configured.WEBHOOKS_PER_COMPANY} per company",
-        "time to answer": f"{configured.DELIVERY_TIMEOUT_SECONDS:.0f} seconds",
+        "time to respond": f"{configured.DELIVERY_TIMEOUT_SECONDS:.0f} seconds",
         "attempts": f"{len(configured.DELIVERY_RETRY_SECONDS) + 1}, over about three days",
     }.items():
         (row,) = [value for name, value in numbers_told.items() if name.startswith(start)]
