@@ -49,7 +49,7 @@ def test_each_reads_the_desk_in_their_own_language(ticket: Ticket) -> None:
     for english in ("Conversation", "Due dates", "Take next", "Open tickets", "My account"):
         assert english not in spanish
     assert "Mis tickets" in shown(ben, LIST)
-    assert "Borrar filtros" in shown(ben, f"{LIST}?q=nothing")
+    assert "Quitar filtros" in shown(ben, f"{LIST}?q=nothing")
 
 
 def test_a_spanish_deployment_speaks_spanish_to_who_chose_nothing(
