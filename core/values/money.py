@@ -3,8 +3,12 @@
 from decimal import Decimal
 
 from django.utils.formats import number_format
+from django.utils.translation import gettext, gettext_noop
 
 from core.values.currencies import decimals_of
+
+# Currencies that Mexico writes with a sign as well: $4,850.50 MXN.
+WITH_SIGN = {"MXN": gettext_noop("%(amount)s MXN"), "USD": gettext_noop("%(amount)s USD")}
 
 
 def money_number(amount: Decimal, currency: str) -> str:
@@ -15,4 +19,6 @@ def money_number(amount: Decimal, currency: str) -> str:
 
 def money_text(amount: Decimal, currency: str) -> str:
     """Return the amount with its currency, such as 5,800 JPY or 12.50 EUR."""
-    return f"{money_number(amount, currency)} {currency}"
+    number = money_number(abs(amount), currency)
+    pattern = gettext(WITH_SIGN[currency]) if currency in WITH_SIGN else f"%(amount)s {currency}"
+    return f"{'-' if amount < 0 else ''}{pattern % {'amount': number}}"

@@ -4,6 +4,7 @@ from django import forms
 from django.conf import settings
 from django.contrib import admin, messages
 from django.http import HttpRequest
+from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_lazy, ngettext
 from unfold.widgets import UnfoldAdminSelectWidget
 
@@ -80,8 +81,11 @@ def open_work_text(company: Company) -> str:
     tickets = Ticket.objects.open().filter(company=company).count()
     webhooks = Webhook.objects.present().filter(company=company).values_list("pk", flat=True)
     counts = count_waiting_of(list(webhooks)).values()
-    waiting = gettext("Waiting deliveries: %(count)d.")
+    waiting = gettext("Waiting deliveries: %(count)s.")
     if any(count >= MOST_COUNTED for count in counts):
-        waiting = gettext("Waiting deliveries: %(count)d or more.")
+        waiting = gettext("Waiting deliveries: %(count)s or more.")
     text = ngettext("%(tickets)d open ticket.", "%(tickets)d open tickets.", tickets)
-    return f"{text} {waiting}" % {"tickets": tickets, "count": sum(counts)}
+    return f"{text} {waiting}" % {
+        "tickets": tickets,
+        "count": number_format(sum(counts), force_grouping=True),
+    }

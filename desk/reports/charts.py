@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, count
 from typing import NamedTuple
 
+from django.utils.formats import number_format
 from django.utils.translation import gettext
 
 WIDTH, HEIGHT = 640, 200
@@ -61,7 +62,7 @@ def columns(
             x = MARGIN_LEFT + place * group + margin + number * width
             tooltip = gettext("%(label)s: %(value)s %(series)s") % {
                 "label": label,
-                "value": f"{value:g}{unit}",
+                "value": f"{number_text(value)}{unit}",
                 "series": series[number],
             }
             bars.append(
@@ -82,11 +83,15 @@ def columns(
     ]
     grid = [
         AxisLabel(
-            round(floor - (floor - MARGIN_TOP) * line / GRID, 1), f"{top * line / GRID:g}{unit}"
+            round(floor - (floor - TOP) * line / GRID, 1), f"{number_text(top * line / GRID)}{unit}"
         )
         for line in range(GRID + 1)
     ]
     return Chart(title, series, bars, labels, grid)
+
+
+def number_text(value: float) -> str:
+    return number_format(f"{value:.12g}", use_l10n=True, force_grouping=True)
 
 
 def shortened(label: str, room: float) -> str:

@@ -8,6 +8,7 @@ from django.utils.translation import gettext, pgettext
 
 from desk.reports import charts
 from desk.reports.cells import (
+    Cell,
     PlainNumbers,
     duration,
     number_cell,
@@ -77,7 +78,7 @@ def volume(figures: Figures) -> Table:
     slugs = ("opened", "decided")
     numbers = [[by_day.get(day, {}).get(slug, 0) for slug in slugs] for day in days]
     rows = [
-        [text_cell(day.isoformat()), *map(number_cell, row)]
+        [Cell(date_format(day), day.isoformat()), *map(number_cell, row)]
         for day, row in zip(days, numbers, strict=True)
     ]
     marks = (date_format(day, "MONTH_DAY_FORMAT") for day in days)

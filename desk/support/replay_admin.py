@@ -17,7 +17,7 @@ from webhooks.event_types import registry
 
 STATES = {
     "running": gettext_noop("running"),
-    "done": gettext_noop("done"),
+    "done": gettext_noop("finished"),
     "stopped": gettext_noop("stopped"),
 }
 

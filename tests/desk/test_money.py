@@ -22,7 +22,7 @@ from tickets.money import Amounts
 from tickets.statuses import Status
 from tickets.working import move
 
-# Amount, currency, and how English and Mexican Spanish write it.
+# An amount, its currency, and how English writes it; Mexican Spanish adds the sign of pesos.
 READ = [
     ("5800", "JPY", "5,800 JPY"),
     ("5800.000", "CLP", "5,800 CLP"),
@@ -40,9 +40,10 @@ READ = [
 
 @pytest.mark.parametrize(("amount", "currency", "text"), READ)
 def test_every_currency_has_its_decimals(amount: str, currency: str, text: str) -> None:
-    for language in ("en", "es-mx"):
-        with override(language):
-            assert money_text(Decimal(amount), currency) == text
+    with override("en"):
+        assert money_text(Decimal(amount), currency) == text
+    with override("es-mx"):
+        assert money_text(Decimal(amount), currency) == ("$" if currency == "MXN" else "") + text
 
 
 def test_a_currency_of_a_stored_row_that_nobody_knows_has_two_decimals() -> None:
@@ -101,9 +102,10 @@ def test_limits_are_read_with_their_currency(desk: Client, agent: Agent, company
     assert ">5,000<" in desk.get("/admin/tickets/approvallimit/").content.decode()
 
 
-@pytest.mark.parametrize("language", ["es", "en"])
-def test_numbers_have_a_point_and_commas_as_in_mexico(language: str) -> None:
+@pytest.mark.parametrize(("language", "sign"), [("es", "$"), ("en", "")])
+def test_numbers_have_a_point_and_commas_as_in_mexico(language: str, sign: str) -> None:
     with override(language):
-        assert money_text(Decimal("4850.5"), "MXN") == "4,850.50 MXN"
+        assert money_text(Decimal("4850.5"), "MXN") == f"{sign}4,850.50 MXN"
+        assert money_text(Decimal(-12), "USD") == f"-{sign}12.00 USD"
         assert money_text(Decimal(5800), "JPY") == "5,800 JPY"
         assert share_cell(384, 1000).text == "38.4 %"

@@ -187,8 +187,8 @@ def by_api(api: APIClient, ticket: Ticket) -> Reading:
 
 
 def as_amount(text: str) -> Decimal:
-    """Parse an amount: English and Mexican Spanish both write 4,850.50 MXN."""
-    number, currency = unescape(text).split()
+    """English writes 4,850.50 MXN, Mexican Spanish $4,850.50 MXN."""
+    number, currency = unescape(text).removeprefix("$").split()
     assert currency == "MXN"
     assert re.fullmatch(r"\d{1,3}(,\d{3})*\.\d\d", number)
     return Decimal(number.replace(",", ""))
@@ -321,9 +321,9 @@ def test_carrier_s_copy_is_the_claim_and_nothing_of_ours(
 
     assert not re.findall(OURS, pdf)
     assert "Revisamos" not in pdf
-    for text in ("Llegó roto.", "Reclamado 4,850.50 MXN", "Recolectado", "En ruta de entrega"):
-        assert text in pdf, text
-    # An unknown status stays as the carrier sent it.
+    for said in ("Llegó roto.", "Reclamado $4,850.50 MXN", "Recolectado", "En ruta de entrega"):
+        assert said in pdf, said
+    # A status that our table does not have stays as the carrier sent it.
     assert "en_bodega León" in pdf
     assert "(hora del centro)" in pdf
     assert set(archive) == {f"claim-{ticket.pk}.pdf", "scans.csv"}

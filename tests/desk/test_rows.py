@@ -51,7 +51,7 @@ def test_has_what_the_script_of_the_actions_looks_for(desk: Client, company: Com
 
 def test_says_that_there_is_nothing(desk: Client) -> None:
     assert "This queue is empty." in page(desk)
-    assert "No ticket for «x»." in page(desk, q="x")
+    assert "No ticket for “x”." in page(desk, q="x")
     assert "No tickets match these filters." in page(desk, status="6")
 
 

@@ -138,7 +138,7 @@ def test_offers_a_company_whose_name_was_mistyped_by_a_letter(
 
     html = desk.get(LIST, {"q": typed}).content.decode()
 
-    assert f"No ticket for «{typed}». Did you mean: Café Altura" in words(html)
+    assert f"No ticket for “{typed}”. Did you mean: Café Altura" in words(html)
     assert "?q=Caf%C3%A9+Altura" in html
 
 

@@ -41,7 +41,7 @@ SUBJECTS = {
 # Phrases of each email, apart from what others wrote.
 SAYS = {
     ("en", "incomplete"): ("waits for an answer from you:", "> Please send:\n> - photo of the box"),
-    ("es", "incomplete"): ("espera una respuesta de usted:", "> Envíe, por favor:\n> - photo of"),
+    ("es", "incomplete"): ("espera una respuesta de usted:", "> Por favor, envíe:\n> - photo of"),
     ("en", "declined"): ("you can appeal the decision once", "To appeal by API"),
     ("es", "declined"): ("puede apelar la decisión una vez", "Para apelar por API"),
     ("en", "accepted"): ("is in review again", "There is nothing"),

@@ -12,6 +12,7 @@ from django.utils.translation import to_locale
 from django.utils.translation.template import templatize
 
 from tools.dev.bootstrap import ROOT
+from tools.dev.glossary import GLOSSARIES, breaches
 from tools.dev.trouble import UsageError, say
 
 LOCALE = ROOT / "locale"
@@ -50,23 +51,27 @@ class Sentence(NamedTuple):
 
 
 def translate(arguments: list[str]) -> int:
-    """Update and compile the catalogues; return 1 if a translation is missing.
+    """Update and compile the catalogues; return 1 if one is missing or says a banned word.
 
     Creates a catalogue for each language code in `arguments`. Raises UsageError.
     """
     for code in arguments:
         begin_catalogue(code)
     wanted = sentences(ROOT)
-    missing = 0
+    wrong = 0
     for path in catalogues():
         catalogue = polib.pofile(str(path), wrapwidth=0)
         update(catalogue, wanted)
         catalogue.save()
         path.with_suffix(".mo").write_bytes(catalogue.to_binary())
         for entry in untranslated(catalogue):
-            missing += 1
+            wrong += 1
             say(f"{path.relative_to(LOCALE.parent)}: no translation of {entry.msgid!r}")
-    return 1 if missing else 0
+        if page := GLOSSARIES.get(path.parts[-3]):
+            for breach in breaches(catalogue, page):
+                wrong += 1
+                say(f"{path.relative_to(LOCALE.parent)}: {breach} (docs/{page.name})")
+    return 1 if wrong else 0
 
 
 def begin_catalogue(code: str) -> None:
