@@ -47,7 +47,7 @@ class NoHost(ValueError):
     """The text is no host. The message says what would be one."""
 
 
-def host_named(text: str) -> str:
+def parse_host(text: str) -> str:
     """Return the host in the form of URLs, without a port. Raises NoHost."""
     name = text.strip()
     try:
@@ -71,7 +71,7 @@ def hold_host(
     Requests in flight end. Deliveries to the host wait, in order, without using up retries.
     Companies read `public_reason`. A second call updates the settings and keeps the start time.
     """
-    host = host_named(text)
+    host = parse_host(text)
     now = timezone.now()
     HeldHost.objects.filter(held_until__lte=now).delete()
     values = {
@@ -87,7 +87,7 @@ def hold_host(
 @transaction.atomic
 def release_host(text: str) -> bool:
     """Resume sending to a host; returns False if it was not held. Raises NoHost."""
-    host = host_named(text)
+    host = parse_host(text)
     released = HeldHost.objects.in_force().filter(pk=host).exists()
     HeldHost.objects.filter(pk=host).delete()
     with connection.cursor() as cursor:

@@ -52,7 +52,7 @@ class Choice:
     webhook_id: int | None = None
     company_id: int | None = None
     type_id: int | None = None
-    # In the form of `holding.host_named`.
+    # In the form of `holding.parse_host`.
     host: str = ""
 
 

@@ -83,7 +83,8 @@ def columns(
     ]
     grid = [
         AxisLabel(
-            round(floor - (floor - TOP) * line / GRID, 1), f"{number_text(top * line / GRID)}{unit}"
+            round(floor - (floor - MARGIN_TOP) * line / GRID, 1),
+            f"{number_text(top * line / GRID)}{unit}",
         )
         for line in range(GRID + 1)
     ]

@@ -153,7 +153,7 @@ def test_a_shift_in_spanish_by_keyboard(
     ticket = Ticket.objects.get(pk=number)
     assert (ticket.status, ticket.agent) == (Status.ACCEPTED, ada)
     papers = "Por favor, envíe:\n- Factura\n- Foto del daño"
-    assert said(ticket) == [
+    assert comments(ticket) == [
         ("agent", "Tercera vez esta semana, @maría.gonzález", False),
         (
             "agent",

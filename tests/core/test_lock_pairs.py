@@ -10,11 +10,11 @@ from tests import builders as build
 from tests.locks import (
     MakePair,
     Pair,
+    covered_elsewhere,
     in_transaction,
     pairs_in,
     play,
     shows,
-    covered_elsewhere,
     twice,
 )
 from webhooks.models import Webhook

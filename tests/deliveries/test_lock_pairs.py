@@ -25,7 +25,7 @@ from deliveries.upkeep import deleted_webhooks, partitions, pruning, replaying, 
 from deliveries.upkeep.choosing import Choice, ChosenCount
 from tests import builders as build
 from tests.deliveries.test_recording import claim_one, result
-from tests.locks import MakePair, Pair, pairs_in, play, shows, covered_elsewhere, twice
+from tests.locks import MakePair, Pair, covered_elsewhere, pairs_in, play, shows, twice
 from webhooks.models import Webhook
 from webhooks.targets import host_in
 

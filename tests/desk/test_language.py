@@ -48,8 +48,8 @@ def test_each_reads_the_desk_in_their_own_language(ticket: Ticket) -> None:
     assert '<html lang="es"' in spanish
     for english in ("Conversation", "Due dates", "Take next", "Open tickets", "My account"):
         assert english not in spanish
-    assert "Mis tickets" in shown(ben, LIST)
-    assert "Quitar filtros" in shown(ben, f"{LIST}?q=nothing")
+    assert "Mis tickets" in final_page(ben, LIST)
+    assert "Quitar filtros" in final_page(ben, f"{LIST}?q=nothing")
 
 
 def test_spanish_deployment_defaults_to_spanish(settings: Settings, ticket: Ticket) -> None:
