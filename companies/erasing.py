@@ -68,10 +68,10 @@ def register_erasable(module: str, *parts: Part) -> None:
 def all_parts() -> list[Part]:
     """Return the parts in the order in which they run: that of the apps."""
     autodiscover_modules("erasable", *(f"{room}.erasable" for room in ROOMS))
-    return by_apps(parts_by_module)
+    return in_app_order(parts_by_module)
 
 
-def by_apps(registered: Mapping[str, list[T]]) -> list[T]:
+def in_app_order(registered: Mapping[str, list[T]]) -> list[T]:
     """Return all of them in the order of the apps, however the modules were imported."""
     names = [app.name for app in apps.get_app_configs()]
     modules = sorted(registered, key=lambda module: names.index(module.partition(".")[0]))

@@ -84,7 +84,7 @@ def register_exported(module: str, *tables: Exported) -> None:
 def all_exported() -> list[Exported]:
     """Return the tables in the order in which they are written: that of the apps."""
     autodiscover_modules("exported", *(f"{room}.exported" for room in erasing.ROOMS))
-    return erasing.by_apps(tables_by_module)
+    return erasing.in_app_order(tables_by_module)
 
 
 def export_all_of(

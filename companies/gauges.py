@@ -7,7 +7,7 @@ from core.measures.gauges import Gauges, gauge, gauges
 
 
 @gauges
-def of_platform(now: datetime) -> Gauges:
+def platform_gauges(now: datetime) -> Gauges:
     if (used := services.platform_last_seen()) is not None:
         yield gauge(
             "platform_feed_age_seconds",

@@ -19,7 +19,7 @@ from django.utils import timezone
 from django.utils.module_loading import autodiscover_modules
 
 from core.data.old_rows import delete_in_steps, delete_oldest
-from core.jobs.failing_rows import NOBODY_S_FAULT, FailingRows
+from core.jobs.failing_rows import DATABASE_ERRORS, FailingRows
 from core.measures import catalogue, counting
 
 logger = logging.getLogger(__name__)
@@ -151,7 +151,7 @@ def forget_old(sweep: Sweep) -> Sweep:
         if before is not None:
             try:
                 each.forget(sweep, before)
-            except NOBODY_S_FAULT:
+            except DATABASE_ERRORS:
                 raise
             except Exception as error:
                 sweep.failed[name] = error

@@ -31,12 +31,12 @@ def open_image(content: bytes, media_type: str) -> Image.Image:
     form = FORMATS[media_type]
     Image.MAX_IMAGE_PIXELS = None  # our own limit is checked first, without a warning
     image: Image.Image = Image.open(BytesIO(content), formats=[form])
-    refuse_dear(image, content, form)
+    refuse_costly(image, content, form)
     image.load()
     return in_srgb(in_eight_bits(upright(image)))
 
 
-def refuse_dear(image: Image.Image, content: bytes, form: str) -> None:
+def refuse_costly(image: Image.Image, content: bytes, form: str) -> None:
     """Refuse a costly image by its header, before any pixel is read. Raises TooComplex."""
     size = f"The image has {image.width} x {image.height} pixels"
     if image.width * image.height > MOST_PIXELS:

@@ -21,7 +21,7 @@ K = TypeVar("K")
 M = TypeVar("M", bound=Model)
 
 # No row's fault: the database is away, waits for a lock, or is full. The whole run is repeated.
-NOBODY_S_FAULT = (OperationalError, InterfaceError)
+DATABASE_ERRORS = (OperationalError, InterfaceError)
 # With this many failures in one run the rows are not to blame: the run stops.
 MOST_FAILURES = 100
 REMEMBERED = timedelta(days=1)
@@ -63,7 +63,7 @@ def try_each(
         except refusals as refusal:
             refused[key] = str(refusal)
         except Exception as error:
-            if isinstance(error, NOBODY_S_FAULT) and not connection_lives():
+            if isinstance(error, DATABASE_ERRORS) and not connection_lives():
                 raise
             logger.exception("%s failed for %s", act.__qualname__, key)
             refused[key] = UNFORESEEN
@@ -141,9 +141,9 @@ class FailingRows:
         """Do `work` for all keys in a transaction; if it fails, for each half of them.
 
         Only keys that fail by themselves are left out and noted. Returns how many succeeded.
-        Raises TooManyFailures, NOBODY_S_FAULT, and exceptions of `not_theirs`.
+        Raises TooManyFailures, DATABASE_ERRORS, and exceptions of `not_theirs`.
         """
-        blameless: tuple[type[Exception], ...] = (*NOBODY_S_FAULT, *not_theirs)
+        blameless: tuple[type[Exception], ...] = (*DATABASE_ERRORS, *not_theirs)
         try:
             with transaction.atomic():
                 work(keys)

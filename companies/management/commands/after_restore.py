@@ -73,7 +73,7 @@ python manage.py after_restore --nothing-lost --confirm parceldesk"""
             return self.note_alone(options)
         since, steps = self.planned(options)
         due = self.erasures(options)
-        revoke, reissue, live = compared_tokens(options["tokens"])
+        revoke, reissue, live = compare_tokens(options["tokens"])
         data = {
             "database": database_name(),
             "noticed": restoring.is_restored(),
@@ -160,7 +160,7 @@ def table_and_id(text: str) -> tuple[str, int]:
     return table, int(number)
 
 
-def compared_tokens(file: str | None) -> tuple[list[ApiToken], list[str], int]:
+def compare_tokens(file: str | None) -> tuple[list[ApiToken], list[str], int]:
     """Compare the tokens with a list from later than the backup.
 
     Returns tokens to revoke again, a line for each that is gone, and the number of live ones.
