@@ -1,7 +1,7 @@
 """A report as tables, in which each figure links to the list of exactly its tickets."""
 
 from django.utils.text import capfirst
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext, gettext_lazy, pgettext
 
 from desk.reports import charts
 from desk.reports.cells import (
@@ -113,7 +113,7 @@ def money_table(report: PeriodReport, most: int | None) -> Table:
         rows.append(
             (
                 text_cell(one.currency),
-                text_cell(gettext("all") if one.carrier is None else one.carrier),
+                text_cell(pgettext("carriers", "all") if one.carrier is None else one.carrier),
                 text_cell(one.tickets),
                 *(amount_cell(value, one.currency) for value in one.sums),
                 recovered(one),
