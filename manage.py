@@ -17,7 +17,7 @@ from core.watch import request_ids
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     if sys.argv[1:2] == ["doctor"] and "--init" in sys.argv:
-        first_env_file.be_able_to_begin()
+        first_env_file.prepare_first_start()
     try:
         # Load the settings now, so that an invalid variable is reported in one line.
         _ = settings.INSTALLED_APPS

@@ -1,1 +1,1 @@
-"""Companies and their API tokens, and what every endpoint of the API shares."""
+"""Companies and their API tokens, and the shared parts of every endpoint of the API."""

@@ -1,6 +1,6 @@
-"""Acts of companies by API that operators must be able to trace, in the audit.
+"""Audit log of companies' acts by API that operators must be able to trace.
 
-Changes of webhooks and deliveries sent again. What is done to a ticket stands in its history, and
+Changes of webhooks, and deliveries sent again. Acts on a ticket are in its history, and
 the access log has the token of every request. Why: decision page audit-is-written-before-the-act.
 """
 
@@ -22,9 +22,9 @@ token_at_work: ContextVar[ApiToken | None] = ContextVar("token", default=None)
 
 
 def record_api_act(act: str, about: str, **details: str | int) -> None:
-    """Record in the caller's transaction what the company of the request at work does.
+    """Record an act of the company of the request at work, in the caller's transaction.
 
-    Nothing for requests without a company's token: desk and commands record their own acts.
+    Does nothing without a company's token: desk and commands record their own acts.
     `details` must hold no text of the company.
     """
     token = token_at_work.get()
@@ -39,6 +39,6 @@ def record_api_act(act: str, about: str, **details: str | int) -> None:
         company_id=token.company_id,
         details={"token": token.prefix, **details},
         request_id=request_id if OURS.fullmatch(request_id) else None,
-        outcome=audit.DONE,
+        outcome=audit.OUTCOME_DONE,
         ended_at=timezone.now(),
     )

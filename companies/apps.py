@@ -9,6 +9,6 @@ class CompaniesConfig(AppConfig):
     verbose_name = _("Companies")
 
     def ready(self) -> None:
-        # By name: it knows models, which are not there when this module is imported.
+        # Imported by name, as it needs models, which are not loaded when this module is imported.
         note_origin = import_string("companies.restoring.note_first_origin")
         post_migrate.connect(note_origin, sender=self)

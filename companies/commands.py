@@ -1,4 +1,4 @@
-"""What commands for operators share: an example, --json, --dry-run, progress, the audit."""
+"""Base of the commands for operators: example, --json, --dry-run, progress, audit log."""
 
 import json
 import os
@@ -23,34 +23,34 @@ UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 
 class Said(NamedTuple):
-    """What a command says: `text` to people, `data` to programs with --json.
+    """Output of a command: `text` for people, `data` for programs with --json.
 
     Long ones are iterators: of lines, and of objects, each of which becomes a line of JSON.
-    `noted` is what the audit says of it; it must hold no secret. With `failed` it exits with 1; a
-    sentence there goes to standard error.
+    `outcome` goes into the audit log and must hold no secret. With `failed` the command exits with
+    1; a sentence there goes to standard error.
     """
 
     text: str | Iterator[str]
     data: Any
-    noted: str = audit.DONE
+    outcome: str = audit.OUTCOME_DONE
     failed: bool | str = False
 
 
 class OperatorCommand(BaseCommand):
     """A command whose `run` does the work and returns a Said.
 
-    Every run is written to the audit with its arguments, but one with --dry-run, and those of a
-    command that changes nothing (`changes`).
+    Every run is written to the audit log with its arguments, except one with --dry-run, and those
+    of a command that changes nothing (`changes`).
     """
 
-    # How it is used, below its --help; a line for each command.
+    # Usage below its --help; a line for each command.
     example = ""
     changes = True
-    # Whether --dry-run is offered.
+    # True to offer --dry-run.
     rehearses = False
-    # Arguments that the audit leaves out: secrets, names and addresses of people, what they write.
+    # Arguments that the audit log leaves out: secrets, people's names and addresses, their texts.
     private: frozenset[str] = frozenset()
-    # Whether this run was asked for JSON.
+    # True if this run prints JSON.
     as_json = False
 
     def run(self, *args: Any, **options: Any) -> Said:
@@ -58,7 +58,7 @@ class OperatorCommand(BaseCommand):
         raise NotImplementedError
 
     def about(self, options: dict[str, Any]) -> tuple[str, int | None]:
-        """What it is done to, in a few words, and the id of its company if it has one."""
+        """Return the object of the act, in a few words, and its company's id if it has one."""
         return "", options.get("company_id")
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -69,9 +69,9 @@ class OperatorCommand(BaseCommand):
             )
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
-        # As it is written: the example on lines of its own.
+        # Keeps the lines of the example.
         kwargs["formatter_class"] = RawDescriptionHelpFormatter
-        # What is typed in part must not be taken for an option that deletes.
+        # An abbreviation must not be taken for an option that deletes.
         kwargs["allow_abbrev"] = False
         if self.example:
             lines = "\n".join(f"  {line}" for line in self.example.splitlines())
@@ -93,39 +93,39 @@ class OperatorCommand(BaseCommand):
             raise SystemExit(1)
 
     def say(self, answer: Said) -> None:
-        """Write what it says, which a long one only finds out meanwhile."""
+        """Write the output, which a long command computes meanwhile."""
         try:
             for text in json_lines(answer.data) if self.as_json else text_lines(answer.text):
                 self.stdout.write(text)
                 self.stdout.flush()
         except BrokenPipeError:
-            # Whoever reads has seen enough, as behind `| head`. Nothing is left to say at the exit.
+            # The reader has seen enough, as with `| head`. Nothing must be flushed at the exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
     def acts(self, options: dict[str, Any]) -> bool:
-        """Whether a run with these options changes anything."""
+        """Return whether a run with these options changes anything."""
         return self.changes and not options.get("dry_run")
 
     def audited(self, options: dict[str, Any]) -> Said:
         if not self.acts(options):
             return self.run(**options)
         about, company_id = self.about(options)
-        given = {
+        arguments = {
             name: value if isinstance(value, bool | int) else str(value)
             for name, value in options.items()
             if value not in (None, "", [], False) and name not in self.private
         }
-        with audit.noted(
+        with audit.auditing(
             self.name,
             actor=audit.shell_user(),
             via=AuditEntry.Via.COMMAND,
             about=about,
             company_id=company_id,
-            details=given,
+            details=arguments,
             private=[str(options[name]) for name in self.private if options.get(name)],
         ) as entry:
             answer = self.run(**options)
-            entry.outcome = answer.noted
+            entry.outcome = answer.outcome
         return answer
 
     @property
@@ -133,7 +133,7 @@ class OperatorCommand(BaseCommand):
         return type(self).__module__.rpartition(".")[2]
 
     def show(self, text: str) -> None:
-        """Say how far it is, on a terminal, in a line that the next one replaces."""
+        """Show progress on a terminal, in a line that the next one replaces."""
         if self.stdout.isatty():
             self.stdout.write(f"\r\033[K{text}", ending="")
             self.stdout.flush()
@@ -144,24 +144,24 @@ def text_lines(text: str | Iterator[str]) -> Iterable[str]:
 
 
 def json_lines(data: Any) -> Iterable[str]:
-    """One text, or of an iterator a line for each."""
+    """Return one JSON text, or one line for each object of an iterator."""
     if isinstance(data, Iterator):
         return (json.dumps(each, ensure_ascii=False, default=json_value) for each in data)
     return [json.dumps(data, indent=2, ensure_ascii=False, default=json_value)]
 
 
 def json_value(value: Any) -> str:
-    """What JSON has no way to write: times in ISO 8601, everything else as a text."""
+    """Encode what JSON lacks: times in ISO 8601, everything else as text."""
     return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
 def for_terminal(text: str) -> str:
-    """Foreign text that can move no cursor and colour no line of a terminal."""
+    """Replace characters that could move the cursor or colour lines of a terminal."""
     return "".join(each if each.isprintable() else "�" for each in text)
 
 
-def days_given(days: float | None, option: str = "--expires-in") -> timedelta | None:
-    """A lifetime from an argument. Raises CommandError for what is none."""
+def parse_days(days: float | None, option: str = "--expires-in") -> timedelta | None:
+    """Convert a number of days. Raises CommandError if it is out of range."""
     if days is None:
         return None
     if not 0 < days <= LONGEST_DAYS:
@@ -170,10 +170,10 @@ def days_given(days: float | None, option: str = "--expires-in") -> timedelta | 
 
 
 def moment_given(text: str) -> datetime:
-    """An argument: an ISO 8601 time, in UTC without an offset, or how long ago: 90m, 24h, 7d."""
-    if found := AGO.fullmatch(text):
+    """Parse a time: ISO 8601, in UTC without an offset, or an age such as 90m, 24h or 7d."""
+    if match := AGO.fullmatch(text):
         try:
-            return timezone.now() - timedelta(**{UNITS[found[2]]: int(found[1])})
+            return timezone.now() - timedelta(**{UNITS[match[2]]: int(match[1])})
         except OverflowError as error:
             raise ArgumentTypeError("That is too long ago.") from error
     try:

@@ -1,4 +1,4 @@
-"""What this app keeps of a company beside its own row (companies.erasing)."""
+"""Data of a company that this app keeps besides its own row (companies.erasing)."""
 
 from companies import erasing
 

@@ -14,30 +14,30 @@ Listed = list[tuple[int, datetime]]
 
 
 def read_list(path: Path) -> Listed:
-    """Read what `erase_company --list` wrote. Raises OSError, or ValueError with the reason."""
-    found = []
+    """Read the output of `erase_company --list`. Raises OSError, or ValueError with the reason."""
+    entries = []
     for line in path.read_text().splitlines():
         try:
             entry = json.loads(line)
             at = parse_datetime(entry["erased_at"])
             if at is None:
                 raise ValueError(line)
-            found.append((int(entry["company_id"]), at))
+            entries.append((int(entry["company_id"]), at))
         except (ValueError, KeyError, TypeError) as error:
             raise ValueError(f"{path} is no list that --list has written: {error}") from error
-    return found
+    return entries
 
 
 def still_due(listed: Listed) -> list[int]:
-    """Return the ids of companies that are there and as old; others are somebody else's.
+    """Return the ids of listed companies that exist and are as old; newer ones reuse an id.
 
-    A company that was erased before the backup, and to the end, is not due.
+    A company whose erasure ended before the backup is not due.
     """
-    done = dict(erasing.erased_companies())
+    erased = dict(erasing.erased_companies())
     due = []
     for company_id, erased_at in listed:
         company = Company.objects.filter(pk=company_id).first()
-        if company is not None and company.created_at <= erased_at and company_id not in done:
+        if company is not None and company.created_at <= erased_at and company_id not in erased:
             due.append(company_id)
     return due
 

@@ -1,8 +1,8 @@
 """Erasing a company: what people wrote, names, addresses and files go; the skeleton stays.
 
-Each app registers, in a module `erasable`, what it keeps of a company and how that is blanked. The
-parts are done one after the other, each in steps: a step is a short transaction that also notes how
-far it is, so a run that was killed is gone on with. All of it may be done again at any time.
+Each app registers, in a module `erasable`, what it keeps of a company and how to blank it. Parts
+run one after the other, in steps: a step is a short transaction that also records the progress, so
+a run that was killed can be continued. All of it may be repeated at any time.
 Why: decision N24.
 """
 
@@ -28,24 +28,23 @@ from companies.services import UnknownCompany
 # of the feed.
 GRACE = timedelta(minutes=2)
 FETCHED = 10_000
-# Of the deliveries of a step all that are in flight may end one after the other.
+# All in-flight deliveries of a step may end one after the other.
 MOST_MOVES = 50
-# Where the modules `erasable` are that do not stand at the top of their app.
+# Folders of apps that have a module `erasable` of their own.
 ROOMS = ("upkeep", "changes", "queue")
 
 T = TypeVar("T")
 Show = Callable[[str], None]
-# A batch of keys, and the position behind it, as JSON.
+# A batch of keys, and the position after it, as JSON.
 Batch = tuple[list[Any], Any]
 
 
 class Part(NamedTuple):
-    """What is blanked together. The company's own rows are no part: they are blanked last.
+    """Data that is blanked together. The company's own rows are no part: they are blanked last.
 
-    `walk` gives the keys of a company in batches, from behind a position on (None: from the
-    beginning). `blank` blanks what belongs to some keys, in the caller's transaction, and returns
-    how many rows of each kind those were. `follow_up` does what needs no transaction afterwards,
-    also what an earlier run has left undone.
+    `walk` yields the keys of a company in batches, after a position (None: from the beginning).
+    `blank` blanks what belongs to some keys, in the caller's transaction, and returns the number of
+    rows by kind. `follow_up` then does what needs no transaction, also for an earlier run.
     """
 
     name: str
@@ -55,63 +54,62 @@ class Part(NamedTuple):
 
 
 class Overtaken(RuntimeError):
-    """Somebody else erases the same company just now."""
+    """Somebody else is erasing the same company."""
 
 
-# By the module that has registered them.
-known: dict[str, list[Part]] = {}
+# Parts by the module that registered them.
+parts_by_module: dict[str, list[Part]] = {}
 
 
 def register_erasable(module: str, *parts: Part) -> None:
-    known[module] = list(parts)
+    parts_by_module[module] = list(parts)
 
 
 def all_parts() -> list[Part]:
-    """In the order in which they are done: that of the apps."""
+    """Return the parts in the order in which they run: that of the apps."""
     autodiscover_modules("erasable", *(f"{room}.erasable" for room in ROOMS))
-    return by_apps(known)
+    return in_app_order(parts_by_module)
 
 
-def by_apps(registered: Mapping[str, list[T]]) -> list[T]:
-    """All of them in the order of the apps, in whichever the modules were imported."""
+def in_app_order(registered: Mapping[str, list[T]]) -> list[T]:
+    """Return all of them in the order of the apps, however the modules were imported."""
     names = [app.name for app in apps.get_app_configs()]
     modules = sorted(registered, key=lambda module: names.index(module.partition(".")[0]))
     return [each for module in modules for each in registered[module]]
 
 
 def execute_all(statements: Mapping[str, str], keys: Sequence[Any]) -> dict[str, int]:
-    """Execute statements that take `keys`; returns the rows of each by its name."""
-    found = {}
+    """Execute statements that take `keys`; return the number of rows by name."""
+    counts = {}
     with connection.cursor() as cursor:
         for name, statement in statements.items():
             cursor.execute(statement, {"keys": list(keys)})
-            found[name] = cursor.rowcount
-    return found
+            counts[name] = cursor.rowcount
+    return counts
 
 
 def walk_of_ids(statement: str, step: int) -> Callable[[int, Any], Iterator[Batch]]:
-    """Walks the numbers that a statement finds for a `company`, smallest first.
+    """Return a walk over the ids that a statement finds for a `company`, smallest first.
 
-    They are read at once, through a cursor, and take eight bytes each: no index gives them in
-    their order.
+    They are read at once, through a cursor, and take eight bytes each: no index sorts them.
     """
 
     def walk(company_id: int, after: Any) -> Iterator[Batch]:
-        found = array("q")
+        ids = array("q")
         with transaction.atomic(), connection.chunked_cursor() as cursor:
             cursor.execute(statement, {"company": company_id})
             while rows := cursor.fetchmany(FETCHED):
-                found.extend(key for (key,) in rows)
-        left = sorted(key for key in found if key > (after or 0))
-        for first in range(0, len(left), step):
-            keys = left[first : first + step]
+                ids.extend(key for (key,) in rows)
+        remaining = sorted(key for key in ids if key > (after or 0))
+        for first in range(0, len(remaining), step):
+            keys = remaining[first : first + step]
             yield keys, keys[-1]
 
     return walk
 
 
 def count_parts(company_id: int, show: Show = lambda text: None) -> dict[str, int]:
-    """How many rows each part begins from; blanks nothing. Raises UnknownCompany."""
+    """Count the rows that each part starts from; blanks nothing. Raises UnknownCompany."""
     company_to_erase(company_id)
     counts: dict[str, int] = {}
     for part in all_parts():
@@ -123,7 +121,7 @@ def count_parts(company_id: int, show: Show = lambda text: None) -> dict[str, in
 
 
 def company_to_erase(company_id: int) -> Company:
-    """Raises UnknownCompany."""
+    """Return a company. Raises UnknownCompany."""
     company = Company.objects.filter(pk=company_id).first()
     if company is None:
         raise UnknownCompany(f"There is no company {company_id}.")
@@ -133,17 +131,17 @@ def company_to_erase(company_id: int) -> Company:
 def erase_all_of(
     company_id: int, *, show: Show = lambda text: None, sleep: Callable[[float], None] = time.sleep
 ) -> Erasure:
-    """Erase a company, or go on with what was begun. It cannot be undone.
+    """Erase a company, or continue its erasure. It cannot be undone.
 
-    From the first moment it is inactive, for ever. Raises UnknownCompany, Overtaken, and what the
-    storage of files raises: then call it again.
+    It is inactive from the first moment, for ever. Raises UnknownCompany, Overtaken, and errors of
+    the file storage: then call it again.
     """
     erasure = begin_erasure(company_id)
     under_way.wait_for_requests(company_id, erasure.begun_at, GRACE, show, sleep)
     parts = all_parts()
     names = [part.name for part in parts]
-    done = names.index(erasure.part) if erasure.part in names else 0
-    for part in parts[done:]:
+    start = names.index(erasure.part) if erasure.part in names else 0
+    for part in parts[start:]:
         if erasure.part != part.name:
             move_on(erasure, part, None, {})
         part.follow_up()
@@ -171,7 +169,7 @@ def begin_erasure(company_id: int) -> Erasure:
 
 
 def anew(step: Callable[[], T]) -> T:
-    """Do a step, again where a row went to another partition while it waited for its lock."""
+    """Run a step, again if a row moved to another partition while it waited for its lock."""
     for _ in range(MOST_MOVES):
         try:
             return step()
@@ -190,7 +188,7 @@ def take_step(erasure: Erasure, part: Part, keys: list[Any], after: Any) -> None
 
 
 def move_on(erasure: Erasure, part: Part, after: Any, counts: dict[str, int]) -> None:
-    """Note how far it is. Raises Overtaken."""
+    """Record the progress. Raises Overtaken."""
     counts = counts or erasure.counts
     at = Q(after=erasure.after) if erasure.after is not None else Q(after__isnull=True)
     here = Erasure.objects.filter(at, pk=erasure.pk, part=erasure.part, ended_at=None)
@@ -201,7 +199,7 @@ def move_on(erasure: Erasure, part: Part, after: Any, counts: dict[str, int]) ->
 
 @transaction.atomic
 def end_erasure(erasure: Erasure) -> None:
-    """Last the name: until here it is what one confirms with, and finds what names it."""
+    """Clear the name last: confirmation and lookups rely on it until then."""
     Company.objects.filter(pk=erasure.company_id).update(
         name=erased_name(erasure.company_id), contact_email="", plan="", active=False
     )
@@ -215,7 +213,7 @@ def erased_name(company_id: int) -> str:
 
 
 def erased_companies() -> list[tuple[int, datetime]]:
-    """The ids of those that were erased to the end, and since when nothing of them was taken in."""
+    """Return the ids of companies whose erasure ended, and since when each was inactive."""
     ended = Erasure.objects.exclude(ended_at=None).values_list("company_id", flat=True)
-    found = Company.objects.filter(pk__in=ended, erased_at__isnull=False).order_by("pk")
-    return [(pk, at) for pk, at in found.values_list("pk", "erased_at") if at is not None]
+    companies = Company.objects.filter(pk__in=ended, erased_at__isnull=False).order_by("pk")
+    return [(pk, at) for pk, at in companies.values_list("pk", "erased_at") if at is not None]

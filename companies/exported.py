@@ -1,4 +1,4 @@
-"""What a company is told of itself (companies.exporting)."""
+"""Tables of this app in the export of a company (companies.exporting)."""
 
 from collections.abc import Iterator
 from typing import Any

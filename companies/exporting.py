@@ -1,8 +1,8 @@
-"""Exporting a company: what is kept of it, as one ZIP file of JSON Lines and of its files.
+"""Export of a company: all that is kept of it, as one ZIP file of JSON Lines and its files.
 
 Each app registers, in a module `exported`, which rows it has of a company. They are read in short
-steps, as erasing them does, so the service works on meanwhile; a row that is written while the
-export runs may be in it or not.
+steps, as for an erasure, so the service keeps working; a row that is written during the export may
+be in it or not.
 Why: decision page companies-a-company-gets-its-data.
 """
 
@@ -39,11 +39,10 @@ With what was written among agents, and which of our people did what: not for th
 class Exported(NamedTuple):
     """The rows of one table, and the file that they are written to.
 
-    `walk` gives keys in batches, as for erasing; `key` is the column that they are of. `without`
-    are columns that nobody is told, `internal` those that the company is not. Where `shared`, the
-    table's column `public` says which rows are the company's to see. `extra` is a JSON object of
-    more columns. `contents` names what lies in the storage for some keys: the name that it gets
-    here, and the one that it has there.
+    `walk` yields keys in batches, as for erasing; `key` is their column. `without` are columns that
+    nobody sees, `internal` those that the company does not see. In a `shared` table the column
+    `public` says which rows the company may see. `extra` is a JSON object of more columns.
+    `contents` yields the stored files of some keys: the name in the archive, and the stored one.
     """
 
     name: str
@@ -61,9 +60,9 @@ class Exported(NamedTuple):
 
     @property
     def statement(self) -> str:
-        seen = "(public OR %(internal)s)" if self.shared else "true"
+        visible = "(public OR %(internal)s)" if self.shared else "true"
         columns = f"to_jsonb(row) - %(without)s::text[] || {self.extra}"
-        chosen = f"{self.key} = ANY(%(keys)s::{self.kind}[]) AND {seen}"
+        chosen = f"{self.key} = ANY(%(keys)s::{self.kind}[]) AND {visible}"
         return f"SELECT {columns} FROM {self.table} AS row WHERE {chosen} ORDER BY {self.order}"  # noqa: S608 - of our own words
 
     def rows(self, keys: Sequence[Any], *, internal: bool) -> list[dict[str, Any]]:
@@ -74,18 +73,18 @@ class Exported(NamedTuple):
             return [json.loads(row) if isinstance(row, str) else row for (row,) in cursor]
 
 
-# By the module that has registered them.
-known: dict[str, list[Exported]] = {}
+# Tables by the module that registered them.
+tables_by_module: dict[str, list[Exported]] = {}
 
 
 def register_exported(module: str, *tables: Exported) -> None:
-    known[module] = list(tables)
+    tables_by_module[module] = list(tables)
 
 
 def all_exported() -> list[Exported]:
-    """In the order in which they are written: that of the apps."""
+    """Return the tables in the order in which they are written: that of the apps."""
     autodiscover_modules("exported", *(f"{room}.exported" for room in erasing.ROOMS))
-    return erasing.by_apps(known)
+    return erasing.in_app_order(tables_by_module)
 
 
 def export_all_of(
@@ -95,10 +94,10 @@ def export_all_of(
     internal: bool = False,
     show: Callable[[str], None] = lambda text: None,
 ) -> dict[str, int]:
-    """Write the file, for its owner alone to read; returns how many of each it has.
+    """Write the archive, readable by its owner alone; return the number of rows by table.
 
-    `internal`: with what is not the company's to see. It has its name once it is whole. Raises
-    UnknownCompany, FileExistsError, OSError, and what the storage of files raises.
+    `internal` adds what the company may not see. The file gets its name once it is complete. Raises
+    UnknownCompany, FileExistsError, OSError, and errors of the file storage.
     """
     company = Company.objects.filter(pk=company_id).first()
     if company is None:
@@ -139,7 +138,7 @@ def write_all(
 
 
 def write_content(archive: zipfile.ZipFile, name: str, stored_as: str) -> bool:
-    """False where it is no longer kept."""
+    """Add a stored file to the archive; False if the storage no longer has it."""
     try:
         content = read_file(stored_as)
     except FileMissing:
@@ -150,7 +149,7 @@ def write_content(archive: zipfile.ZipFile, name: str, stored_as: str) -> bool:
 
 
 def member(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
-    """A file in the archive. Its time is now, and it is packed."""
+    """Open a compressed member of the archive, dated now."""
     info = zipfile.ZipInfo(name, timezone.now().timetuple()[:6])
     info.compress_type = zipfile.ZIP_DEFLATED
     info.external_attr = 0o600 << 16

@@ -1,4 +1,4 @@
-"""Gauge of the platform, which uses us by a token as companies do."""
+"""Gauge of the platform, which calls us with a token as companies do."""
 
 from datetime import datetime
 
@@ -7,7 +7,7 @@ from core.measures.gauges import Gauges, gauge, gauges
 
 
 @gauges
-def of_platform(now: datetime) -> Gauges:
+def platform_gauges(now: datetime) -> Gauges:
     if (used := services.platform_last_seen()) is not None:
         yield gauge(
             "platform_feed_age_seconds",

@@ -1,6 +1,6 @@
 """Callers that this process has authenticated lately: they take turns under their own name.
 
-Being known opens nothing. Why: decision page web-companies-take-turns.
+Being known grants no access. Why: decision page web-companies-take-turns.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ MOST_KNOWN = 10_000
 class KnownCallers:
     """Owners of tokens and sessions, by the digest of what they send.
 
-    Threads remember, the event loop asks. The caller that was seen first is forgotten first.
+    Threads write, the event loop reads. The caller that was added first is dropped first.
     """
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
@@ -28,7 +28,7 @@ class KnownCallers:
         self.owners.keep(digest_of(kind, secret), owner, KNOWN_SECONDS)
 
     def forget(self, kind: str, secret: str) -> None:
-        """Drop a secret that opens nothing any more."""
+        """Drop a secret that is no longer valid."""
         self.owners.forget(digest_of(kind, secret))
 
     def owner(self, kind: str, secret: str) -> str | None:

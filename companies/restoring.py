@@ -1,7 +1,7 @@
-"""Repairs after the database was restored from a backup, and how a restore is noticed.
+"""Repairs after a restore of the database from a backup, and detection of a restore.
 
-A restored database does not know what the lost one gave away: its sequences would give the ids of
-lost tickets to other companies, and receivers would drop events whose numbers they have passed.
+A restored database does not know which ids the lost one issued: its sequences would give the ids of
+lost tickets to other companies, and receivers would drop events with numbers that they have passed.
 Why: decision page deploy-a-restore-is-finished-by-a-command.
 """
 
@@ -18,8 +18,8 @@ from django.utils import timezone
 from companies.models import AuditEntry
 from core.models import Deployment
 
-# Server, history and database: another one of these after a dump was restored (the database), on
-# another server (the identifier), or after a recovery or the promotion of a standby (the timeline).
+# Server, history and database. It differs after a restored dump (the database), on another server
+# (the identifier), and after a recovery or the promotion of a standby (the timeline).
 ORIGIN = """
 SELECT system_identifier || '/' || CASE WHEN pg_is_in_recovery() THEN ''
     ELSE left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) END
@@ -37,21 +37,21 @@ LEFT JOIN pg_class AS t ON t.oid = d.refobjid
 LEFT JOIN pg_attribute AS a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
 WHERE s.schemaname = ANY(current_schemas(false)) ORDER BY s.sequencename
 """
-# No shorter stretch says how fast ids were given, and no shorter time counts as lost.
+# Minimum stretch for measuring how fast ids are issued, and minimum time that counts as lost.
 SHORTEST = timedelta(hours=1)
 STRETCHES = (1_000, 10_000, 100_000)
-# Times the fastest of the stretches.
+# Factor on the fastest of the stretches.
 SAFETY = 10
 LEAST = 10_000
 # Ids that programs use up by the thousand, and that nobody reads out over the telephone.
 LEAST_OF_PROGRAMS = 10_000_000
 BY_PROGRAMS = {"deliveries_event", "deliveries_attempt", "shipments_trackingupdate"}
-# Rows that a restore or its operator writes: they say nothing of the time of the backup.
+# Rows that a restore or its operator writes: they say nothing about the time of the backup.
 WRITTEN_AFTERWARDS: tuple[type[models.Model], ...] = (AuditEntry,)
 
 
 class SequenceMove(NamedTuple):
-    """A sequence that is moved: `last` is what the backup gave, `target` what nobody was given."""
+    """A move of a sequence: `last` is the backup's last id, `target` is past every issued id."""
 
     sequence: str
     table: str
@@ -67,30 +67,30 @@ def origin() -> str:
 
 
 def note_origin(*, again: bool = False) -> None:
-    """Note the database as the one in use: the first time, or `again` after a restore."""
+    """Record the database as the one in use: the first time, or `again` after a restore."""
     deployment, _ = Deployment.objects.get_or_create(pk=1)
     if again or deployment.origin is None:
         Deployment.objects.filter(pk=1).update(origin=origin(), restore=None)
 
 
 def note_first_origin(**_: object) -> None:
-    """Note the database, unless one is noted, after `migrate`."""
+    """Record the database, unless one is recorded, after `migrate`."""
     # An older schema, as after `migrate core zero`, has no place for it.
     with suppress(ProgrammingError):
         note_origin()
 
 
 def is_restored() -> bool:
-    """Return whether the database is another one than the noted one, or a repair is unfinished."""
-    found = Deployment.objects.filter(pk=1).values_list("origin", "restore").first()
-    if found is None or found[0] is None:
+    """Return whether the database is not the recorded one, or a repair is unfinished."""
+    recorded = Deployment.objects.filter(pk=1).values_list("origin", "restore").first()
+    if recorded is None or recorded[0] is None:
         return False
-    return found[0] != origin() or found[1] is not None
+    return recorded[0] != origin() or recorded[1] is not None
 
 
 def clock_fields() -> dict[str, str]:
-    """Tables of ours with an `id`, and the column that says when each row was written."""
-    found = {}
+    """Return our tables with an `id`, and the column with the time at which rows were written."""
+    columns = {}
     for model in apps.get_models():
         if model in WRITTEN_AFTERWARDS or model._meta.pk.name != "id":
             continue
@@ -101,23 +101,24 @@ def clock_fields() -> dict[str, str]:
             and (getattr(field, "auto_now_add", False) or field.name in ("created_at", "at"))
         ]
         if names:
-            found[model._meta.db_table] = names[0]
-    return found
+            columns[model._meta.db_table] = names[0]
+    return columns
 
 
 def newest_row() -> datetime | None:
     """Find when the newest row was written: the time of the backup, as far as rows tell."""
-    now, found = timezone.now(), []
+    now = timezone.now()
+    times = []
     for table, column in clock_fields().items():
         quoted, time = connection.ops.quote_name(table), connection.ops.quote_name(column)
         with connection.cursor() as cursor:
             cursor.execute(f"SELECT {time} FROM {quoted} ORDER BY id DESC LIMIT 1")  # noqa: S608
-            found += [at for (at,) in cursor.fetchall() if at is not None and at <= now]
-    return max(found, default=None)
+            times += [at for (at,) in cursor.fetchall() if at is not None and at <= now]
+    return max(times, default=None)
 
 
 def fastest(table: str, column: str, until: datetime) -> float:
-    """Measure ids a second in the busiest of the last stretches of a table."""
+    """Measure the ids per second in the busiest of the last stretches of a table."""
     quoted, time = connection.ops.quote_name(table), connection.ops.quote_name(column)
     rates = [0.0]
     for rows in STRETCHES:
@@ -135,14 +136,15 @@ def fastest(table: str, column: str, until: datetime) -> float:
 
 
 def plan(
-    lost_since: datetime, *, margin: int = LEAST, seen: Mapping[str, int] | None = None
+    lost_since: datetime, *, margin: int = LEAST, used_ids: Mapping[str, int] | None = None
 ) -> list[SequenceMove]:
-    """Say how far each sequence moves: by `margin` at least, and past every id that was `seen`.
+    """Plan how far each sequence moves: by `margin` at least, and past every id of `used_ids`.
 
-    The margin is ten times what the busiest stretch before the backup would have given since then.
+    The margin is ten times what the busiest stretch before the backup would have issued since then.
     A table without times moves by as many ids as it ever gave.
     """
-    clocks, seen = clock_fields(), seen or {}
+    clocks = clock_fields()
+    used_ids = used_ids or {}
     lost = max(timezone.now() - lost_since, SHORTEST).total_seconds()
     with connection.cursor() as cursor:
         cursor.execute(SEQUENCES)
@@ -154,7 +156,7 @@ def plan(
             step = max(step, math.ceil(SAFETY * lost * fastest(table, clocks[table], lost_since)))
         else:
             step = max(step, last)
-        target = max(last + step, seen.get(table or name, 0) + margin)
+        target = max(last + step, used_ids.get(table or name, 0) + margin)
         full = f"{connection.ops.quote_name(schema)}.{connection.ops.quote_name(name)}"
         steps.append(SequenceMove(full, table or name, last, min(target, largest - 1)))
     return steps
@@ -172,15 +174,15 @@ def begin_repair(steps: list[SequenceMove], lost_since: datetime) -> list[Sequen
 
 
 def interrupted_repair() -> dict[str, Any] | None:
-    """Return the plan of a run that did not come to its end."""
-    found: dict[str, Any] | None = (
+    """Return the plan of a run that was interrupted."""
+    repair: dict[str, Any] | None = (
         Deployment.objects.filter(pk=1).values_list("restore", flat=True).first()
     )
-    return found
+    return repair
 
 
 def move_sequences(steps: list[SequenceMove], show: Callable[[str], None]) -> None:
-    """Move each sequence to its target. One that is there already stays, so it can be repeated."""
+    """Move each sequence to its target, unless it is there already: a repeat changes nothing."""
     for number, step in enumerate(steps, start=1):
         show(f"sequences: {number} of {len(steps)}")
         with connection.cursor() as cursor:

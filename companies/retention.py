@@ -1,4 +1,4 @@
-"""Retention of the audit and of kept answers, and the job's run, which the audit has a line of."""
+"""Retention of the audit log and of stored responses, and the run of the job, with its entry."""
 
 from datetime import datetime
 

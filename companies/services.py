@@ -73,8 +73,8 @@ def is_email_address(text: str) -> bool:
 def set_active(company_id: int, active: bool) -> bool:
     """Switch a company off or on; False if it was so already (decision N27).
 
-    Off, its tokens are refused and its webhooks behave as paused. On again, what waited is sent as
-    after a pause. Raises UnknownCompany; ErasedCompany where an erased one would be on again.
+    While off, its tokens are refused and its webhooks behave as paused. Switched on, what waited is
+    sent as after a pause. Raises UnknownCompany, and ErasedCompany for switching on an erased one.
     """
     company = Company.objects.select_for_update(no_key=True).filter(pk=company_id).first()
     if company is None:
@@ -115,7 +115,7 @@ def token_columns(token: str, expires_in: timedelta | None) -> dict[str, Any]:
 
 
 def issue_platform_token(*, name: str = "", expires_in: timedelta | None = None) -> str:
-    """The same for the shipping platform (decision N25). Raises ValueError if the name is long."""
+    """Create a platform token and return its text (N25). Raises ValueError for a long name."""
     if len(name) > 100:
         raise ValueError("The name has more than 100 characters.")
     token = tokens.make_platform_token(settings.ENVIRONMENT)
@@ -124,7 +124,7 @@ def issue_platform_token(*, name: str = "", expires_in: timedelta | None = None)
 
 
 def platform_last_seen() -> datetime | None:
-    """When one of the platform's tokens was used last, to the minute; None if none ever was."""
+    """Return when a platform token was last used, to the minute; None if none ever was."""
     last: datetime | None = PlatformToken.objects.aggregate(last=Max("last_used_at"))["last"]
     return last
 
@@ -135,10 +135,10 @@ def revoke_token(prefix_or_token: str, *, dry_run: bool = False) -> ApiToken:
 
 
 def company_of_token(prefix_or_token: str) -> int | None:
-    """The id of the company whose token this is; None where it is not just one company's."""
+    """Return the id of the company whose token this is; None unless just one company matches."""
     companies = matching_tokens(ApiToken, prefix_or_token).values_list("company_id", flat=True)
-    found = list(companies.distinct()[:2])
-    return found[0] if len(found) == 1 else None
+    company_ids = list(companies.distinct()[:2])
+    return company_ids[0] if len(company_ids) == 1 else None
 
 
 @transaction.atomic
@@ -148,14 +148,14 @@ def revoke_tokens_of(company_id: int, *, dry_run: bool = False) -> list[ApiToken
         raise UnknownCompany(f"There is no company {company_id}.")
     now = timezone.now()
     locked = ApiToken.objects.select_for_update(no_key=True).order_by("pk")
-    found = list(locked.filter(lives(now), company_id=company_id))
+    live_tokens = list(locked.filter(lives(now), company_id=company_id))
     if not dry_run:
-        ApiToken.objects.filter(pk__in=[token.pk for token in found]).update(revoked_at=now)
-    return found
+        ApiToken.objects.filter(pk__in=[token.pk for token in live_tokens]).update(revoked_at=now)
+    return live_tokens
 
 
 def revoke_platform_token(prefix_or_token: str) -> PlatformToken:
-    """The same of the platform's tokens."""
+    """Revoke a platform token. Raises UnknownToken unless exactly one matches."""
     return revoke_one(PlatformToken, prefix_or_token)
 
 
@@ -170,8 +170,8 @@ def matching_tokens(kind: type[T], prefix_or_token: str) -> QuerySet[T]:
 def revoke_one(kind: type[T], prefix_or_token: str, *, dry_run: bool = False) -> T:
     matching = list(matching_tokens(kind, prefix_or_token).select_for_update(no_key=True)[:2])
     if len(matching) != 1:
-        found = "are several tokens that begin" if matching else "is no live token that begins"
-        raise UnknownToken(f"There {found} with {tokens.token_prefix(prefix_or_token)}.")
+        problem = "are several tokens that begin" if matching else "is no live token that begins"
+        raise UnknownToken(f"There {problem} with {tokens.token_prefix(prefix_or_token)}.")
     token = matching[0]
     if dry_run:
         return token

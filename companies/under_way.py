@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from companies.models import LAST_USED_PRECISION, ApiToken
 
-# A session that is not ours to see may be at anything.
+# A session that we may not inspect could be doing anything.
 OLDER_TRANSACTIONS = """
 SELECT count(*) FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid()
@@ -25,7 +25,7 @@ def wait_for_requests(
     show: Callable[[str], None],
     sleep: Callable[[float], None],
 ) -> None:
-    """Wait until nobody works for the company who was let in before `since`.
+    """Wait until nobody who was let in before `since` works for the company.
 
     No request takes longer than `longest`. A token that was not used lately has none under way, and
     a batch of the feed looks at the company in the transaction that writes.
@@ -39,14 +39,14 @@ def wait_for_requests(
     while (now := timezone.now()) < at_most:
         if now >= until and not count_older_transactions(switched_off_at):
             return
-        left = ((until if now < until else at_most) - now).total_seconds()
-        show(f"waiting for requests under way: {left:.0f} s at most")
-        sleep(min(1.0, left))
+        remaining = ((until if now < until else at_most) - now).total_seconds()
+        show(f"waiting for requests under way: {remaining:.0f} s at most")
+        sleep(min(1.0, remaining))
 
 
 def count_older_transactions(than: datetime) -> int:
     with connection.cursor() as cursor:
-        # Within a transaction the server would show again what it has shown before.
+        # Within a transaction the server would repeat its earlier snapshot.
         cursor.execute("SELECT pg_stat_clear_snapshot()")
         cursor.execute(OLDER_TRANSACTIONS, [than])
         number: int = cursor.fetchone()[0]

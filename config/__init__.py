@@ -1,4 +1,4 @@
-"""Settings, and what ties the apps together: URLs, errors, health, processes."""
+"""Settings, URLs, error handlers, and the web and worker processes."""
 
 from config.celery import app as celery_app
 

@@ -1,6 +1,6 @@
-"""A line for each request: who asked for what, and how it went.
+"""Access log: a line for each request, with its caller and its outcome.
 
-Never the query, which holds what people look for, and of the path no secret.
+It leaves out the query, which holds people's search terms, and hides secrets in the path.
 """
 
 import time
@@ -19,13 +19,13 @@ from desk.people.signing_in import client_address
 
 logger = getLogger("parceldesk.access")
 
-# Asked by machines all day long, and what pages are made of.
-UNSAID = ("/healthz", "/readyz", "/metrics", LIVE)
+# Machines and open pages poll these all day long.
+UNLOGGED = ("/healthz", "/readyz", "/metrics", LIVE)
 STATIC = "/static/"
 
 
 class AccessLines:
-    """Middleware: logs each request once it is answered, but for what is asked all day long."""
+    """Middleware that logs each answered request, except polls and static files."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         if not settings.ACCESS_LOG:
@@ -35,20 +35,22 @@ class AccessLines:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         began = time.perf_counter()
         response = self.get_response(request)
-        if is_said(request.path_info):
-            say_request(request, response, round((time.perf_counter() - began) * 1000))
+        if is_logged(request.path_info):
+            log_request(request, response, round((time.perf_counter() - began) * 1000))
         return response
 
 
-def is_said(path: str) -> bool:
-    return path not in UNSAID and not path.startswith(STATIC)
+def is_logged(path: str) -> bool:
+    return path not in UNLOGGED and not path.startswith(STATIC)
 
 
-def say_request(request: HttpRequest, response: HttpResponse, duration_ms: int) -> None:
-    path, company_id = shown_path(request.path_info), company_of(request)
-    # What is streamed has no length yet.
+def log_request(request: HttpRequest, response: HttpResponse, duration_ms: int) -> None:
+    path = shown_path(request.path_info)
+    company_id = company_of(request)
+    # The length of a streamed response is not known yet.
     size = None if response.streaming else len(response.content)
-    address, token = client_address(request), token_of(request)
+    address = client_address(request)
+    token = token_of(request)
     logger.info(
         "%s %s %d %d ms, %s bytes, company %s, token %s, from %s",
         request.method,
@@ -74,18 +76,18 @@ def say_request(request: HttpRequest, response: HttpResponse, duration_ms: int) 
 
 
 def route_of(request: HttpRequest) -> str | None:
-    """As the addresses are written in the code; None where there is none, or nobody looked."""
+    """Return the URL pattern, or None if the request was not routed."""
     match = request.resolver_match
     return f"/{match.route}" if match else None
 
 
 def company_of(request: Any) -> int | None:
-    """Whose token it bore. The user of the desk, who may not be known yet, is not looked up."""
+    """Return the company whose token the request bore; desk users are not looked up for it."""
     user = getattr(request, "user", None)
     return user.pk if type(user) is Company else None
 
 
 def token_of(request: Any) -> str | None:
-    """Prefix of the token that was accepted, of a company or of the platform."""
+    """Return the prefix of the accepted token, of a company or of the platform."""
     token = getattr(request, "auth", None)
     return token.prefix if isinstance(token, Token) else None

@@ -4,7 +4,7 @@ from config.startup import load_checks
 
 
 class ConfigConfig(AppConfig):
-    """App without tables, installed so that Django runs the checks of settings."""
+    """App without tables, installed so that Django runs its system checks."""
 
     name = "config"
 

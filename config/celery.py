@@ -28,7 +28,7 @@ from core.watch import request_ids, traces
 from core.watch.process_kinds import become_kind, end_process
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-# Our own checks run before (config.startup). All of them would load every page of the desk.
+# config.startup runs the checks of settings. Celery would run all checks, and load every desk page.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "true")
 
 app = Celery("parceldesk")
@@ -37,7 +37,7 @@ app.autodiscover_tasks()
 
 
 def before_configuring(**_: object) -> None:
-    """Celery reads the settings before anything else can stop it."""
+    """Refuse unreadable settings at Celery's first read, which comes before every other hook."""
     refuse_unreadable_settings()
 
 
@@ -45,8 +45,8 @@ app.on_configure.connect(before_configuring)
 
 
 @setup_logging.connect
-def log_as_we_do(**_: object) -> None:
-    """Celery has a format and a level of its own otherwise."""
+def set_up_logging(**_: object) -> None:
+    """Use our LOGGING instead of Celery's own format and level."""
     dictConfig(settings.LOGGING)
 
 
@@ -57,11 +57,11 @@ def before_start(**_: object) -> None:
     refuse_second_deployment()
 
 
-# Before it ends, a process of the pool waits until the worker has read its results. A worker that
-# stops may read no more: then each stop takes half a minute, longer than platforms may wait. Nobody
-# needs the results: rows say what is left to do, and a doorbell may ring twice. So: two seconds.
+# A process of the pool that ends waits until the worker has read its results. A stopping worker may
+# read no more, and each stop would take half a minute, longer than platforms may wait. Nobody needs
+# the results: rows say what is left to do, and a doorbell may ring twice. 20 tries are two seconds.
 billiard.pool.GUARANTEE_MESSAGE_CONSUMPTION_RETRY_LIMIT = 20
-# Billiard's own parses C with cffi for it, which costs each process of the pool 6 MB.
+# Billiard's own function needs cffi, which costs each process of the pool 6 MB.
 platforms._set_pdeathsig = end_with_parent  # type: ignore[attr-defined]
 # Unacknowledged messages are not restored on close: with the broker gone, kombu raises an
 # AttributeError there, which ends the worker. They are doorbells; rows say what is left to do.
@@ -86,15 +86,12 @@ running: dict[str, ExitStack] = {}
 
 @task_prerun.connect
 def begin_run(task_id: str, task: Any, **_: object) -> None:
-    """Name the request that has rung for a task.
-
-    Whatever it writes and logs bears the id.
-    """
-    rung_with = task.request.headers or {}
+    """Take over the id and trace of the request that sent the task, for rows and log lines."""
+    headers = task.request.headers or {}
     running[task_id] = stack = ExitStack()
-    given = str(rung_with.get(request_ids.CELERY_HEADER) or "")
-    stack.enter_context(request_ids.named(given))
-    parent = str(rung_with.get(traces.TRACEPARENT) or "")
+    request_id = str(headers.get(request_ids.CELERY_HEADER) or "")
+    stack.enter_context(request_ids.named(request_id))
+    parent = str(headers.get(traces.TRACEPARENT) or "")
     span = traces.tracer.span(task.name, kind="consumer", parent=parent, task=task.name)
     stack.enter_context(span)
 

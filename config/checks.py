@@ -1,4 +1,4 @@
-"""Variables that cannot be read (core.watch.checks says who runs this)."""
+"""Checks of variables that cannot be read (core.watch.checks says who runs them)."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from django.core.checks import CheckMessage, Error, register
 
 from core.watch.checks import SETTINGS, Use
 
-# Prefixes of variables, and the settings that they belong to; the others are of requests.
+# Use of the variables with a prefix; all others concern requests.
 PREFIXES = {
     "DELIVERY_": Use.SENDING,
     "EMAIL_": Use.MAIL,
@@ -22,8 +22,8 @@ PREFIXES = {
 
 
 def use_of(variable: str) -> str:
-    found = (use for prefix, use in PREFIXES.items() if variable.startswith(prefix))
-    return next(found, Use.REQUESTS)
+    uses = (use for prefix, use in PREFIXES.items() if variable.startswith(prefix))
+    return next(uses, Use.REQUESTS)
 
 
 def register_readable(use: str) -> None:

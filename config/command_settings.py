@@ -1,7 +1,7 @@
-"""Settings that commands use: a command stops on a wrong one of these, and on no other.
+"""Settings that commands use: a command stops only if one of its own is wrong.
 
-A token has to be revoked and a host held also while a certificate or a mail server is being set up.
-Web and worker stop on any wrong setting (config.startup), and so does `check`.
+Operators must be able to revoke a token or pause a host while a certificate or a mail server is
+still being set up. Web, worker and `check` stop on any wrong setting (config.startup).
 Why: decision page config-unsafe-settings-stop-every-process.
 """
 
@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand
 
 from core.watch.checks import Use
 
-# The database opens without any of them; without the keys its secrets stay shut.
+# Every command may read secrets of the database, which need the keys.
 ALWAYS = (Use.KEYS,)
 MORE = {
     "anonymise": (Use.FILES,),
@@ -28,12 +28,12 @@ EVERYTHING = frozenset({"check", "runserver", "testserver"})
 
 
 def tags_for(name: str) -> tuple[str, ...]:
-    """Tags of the checks that run before a command."""
+    """Return the tags of the checks that run before a command."""
     return (*ALWAYS, *MORE.get(name, ()))
 
 
 class Commands(ManagementUtility):
-    """Django's way to run a command, with our choice of checks."""
+    """Django's command runner with our choice of checks."""
 
     def fetch_command(self, subcommand: str) -> BaseCommand:
         command = super().fetch_command(subcommand)

@@ -1,4 +1,4 @@
-"""Compress pages, and answers that hold no secret: a list is a tenth of its size then."""
+"""Compression of pages and of answers without secrets, which makes a list a tenth of its size."""
 
 from typing import cast
 
@@ -8,14 +8,14 @@ from django.utils.cache import get_conditional_response, set_response_etag
 
 from companies.api.views import MAY_COMPRESS
 
-# Pages for whoever reads, without a secret and the same for everybody.
+# Public pages, without a secret and the same for everybody.
 DOCS = "/docs"
 
 
 class Compression(GZipMiddleware):
-    """Compress the desk's pages, the documents, and what its view says holds no secret.
+    """Middleware that compresses desk pages, documents, and answers that a view marks as safe.
 
-    Documents have an ETag, too. Those of the API are the views' own (core.api.conditional).
+    Documents also get an ETag here; those of the API are made by its views (core.api.conditional).
     """
 
     def process_response(

@@ -1,6 +1,6 @@
-"""The frame of the service's description: GET /schema, and the page GET /docs (drf-spectacular).
+"""Settings of drf-spectacular for GET /schema and GET /docs, with the API's introduction.
 
-What an endpoint takes and answers is in the schema.py of its app.
+Requests and responses of an endpoint are described in the schema.py of its app.
 """
 
 ABOUT = """\
@@ -31,7 +31,7 @@ SPECTACULAR = {
     "TITLE": "Support tickets and webhooks",
     "DESCRIPTION": ABOUT,
     "OAS_VERSION": "3.1.1",
-    # Of the address that /schema was read from.
+    # Relative to the address that /schema was read from.
     "SERVERS": [{"url": "/", "description": "This service"}],
     "TAGS": [
         {"name": "Tickets", "description": "Open, update, comment, rate and list tickets."},
@@ -48,15 +48,15 @@ SPECTACULAR = {
     "COMPONENT_SPLIT_REQUEST": True,
     "POSTPROCESSING_HOOKS": [
         "deliveries.api.receiving.with_webhooks",
-        # Choices stay where they are: names made up for them would only need looking up.
+        # Choices stay inline: components with generated names would only have to be looked up.
         "core.api.schema.without_marks",
         "core.api.schema.without_defaults",
         "core.api.schema.with_needed_bodies",
-        # After the webhooks are there.
+        # This one also changes the webhooks that the first hook adds.
         "core.api.schema.with_open_choices",
     ],
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
-    # Docstrings are for who reads the code.
+    # Docstrings are for readers of the code.
     "DISABLE_DOCSTRING_DESCRIPTIONS": True,
     "SORT_OPERATIONS": False,
     "SORT_OPERATION_PARAMETERS": False,
@@ -68,7 +68,7 @@ SPECTACULAR = {
     "SWAGGER_UI_SETTINGS": {
         "deepLinking": True,
         "defaultModelsExpandDepth": 0,
-        # Else the page asks a service elsewhere whether the schema is valid.
+        # Otherwise the page sends the schema to an external validator.
         "validatorUrl": None,
     },
 }

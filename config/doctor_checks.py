@@ -1,4 +1,4 @@
-"""Check of `doctor`: nobody else reads the file of variables."""
+"""Check of `doctor`: only the service's user can read the env file."""
 
 import stat
 

@@ -1,4 +1,4 @@
-"""The file of variables, for processes that are started without them.
+"""The env file: variables for processes that are started without them.
 
 Why: decision page deploy-variables-may-stand-in-a-file.
 """
@@ -16,21 +16,19 @@ LINE = re.compile(r"(?:export )?[A-Za-z_][A-Za-z_0-9]*=.*")
 
 
 def env_file() -> Path | None:
-    """The file that ENV_FILE names, or `.env` of the project where it exists; none where ENV_FILE
-    is empty.
-    """
-    named = os.environ.get("ENV_FILE")
-    if named is None:
-        usual = ROOT / ".env"
-        return usual if usual.exists() else None
-    return Path(named) if named else None
+    """Return the path in ENV_FILE, without it the project's `.env`; None if empty or missing."""
+    path = os.environ.get("ENV_FILE")
+    if path is None:
+        default = ROOT / ".env"
+        return default if default.exists() else None
+    return Path(path) if path else None
 
 
 def load_env_file() -> None:
-    """Put its variables into the environment, where they are not there already.
+    """Add the variables of the env file to the environment, without replacing any.
 
-    Raises ImproperlyConfigured for a file that cannot be read and for a line that is none; a value
-    may be a secret, and is not said.
+    Raises ImproperlyConfigured for an unreadable file or a malformed line; the message leaves out
+    values, which may be secrets.
     """
     path = env_file()
     if path is None:

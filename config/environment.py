@@ -1,4 +1,4 @@
-"""How variables are read: one that cannot be read is said by name, and never guessed at."""
+"""Strict reader of environment variables: an invalid value is reported, never guessed."""
 
 import builtins
 import os
@@ -18,41 +18,41 @@ POSTGRESQL = ("postgres://", "postgresql://", "psql://", "pgsql://")
 
 
 class Environment(environ.Env):
-    """django-environ's, without its guesses: it takes `flase` for false and `5s` for 5.0.
+    """django-environ's reader without its guesses: it takes `flase` for false and `5s` for 5.0.
 
-    Every method raises ImproperlyConfigured with the name of the variable. With `unreadable`, a
-    variable that has a default is noted there instead, and a check stops whatever uses it: a typo
-    in the port of the mail server must not keep anybody from revoking a token.
+    Every method raises ImproperlyConfigured with the name of the variable. With `unreadable`, the
+    problem of a variable that has a default is noted there instead, and a check stops the processes
+    that use it: a typo in the mail server's port must not keep an operator from revoking a token.
     """
 
     unreadable: builtins.dict[str, str] | None = None
 
     def int(self, var: str, default: Any = environ.Env.NOTSET) -> builtins.int:
-        found: builtins.int = self.read(var, int, default, "a whole number")
-        return found
+        number: builtins.int = self.read(var, int, default, "a whole number")
+        return number
 
     def float(self, var: str, default: Any = environ.Env.NOTSET) -> builtins.float:
-        found: builtins.float = self.read(var, float, default, "a number")
-        return found
+        number: builtins.float = self.read(var, float, default, "a number")
+        return number
 
     def bool(self, var: str, default: Any = environ.Env.NOTSET) -> builtins.bool:
-        found: builtins.bool = self.read(var, read_flag, default, "true or false")
-        return found
+        flag: builtins.bool = self.read(var, read_flag, default, "true or false")
+        return flag
 
     def listed(self, var: str, cast: Callable[[str], Any], default: Any, kind: str) -> Any:
-        """What stands between commas, each as `cast` reads it; `kind` says what that is."""
+        """Read a comma-separated list, each part by `cast`; `kind` names the type in errors."""
         return self.read(var, lambda text: [cast(each) for each in parts(text)], default, kind)
 
     def networks(self, var: str, default: Iterable[str]) -> tuple[Network, ...]:
-        """Those that stand between commas."""
+        """Read a comma-separated list of networks in CIDR notation."""
         kind = "a list of networks such as 10.0.0.0/8"
-        found: tuple[Network, ...] = self.read(
+        networks: tuple[Network, ...] = self.read(
             var, lambda text: parse_networks(parts(text)), parse_networks(default), kind
         )
-        return found
+        return networks
 
     def postgresql(self, var: str, default: Any = environ.Env.NOTSET) -> Any:
-        """The settings of a database; the value, which holds a password, is not said."""
+        """Read the address of a PostgreSQL database; errors leave out its password."""
         address = self.str(var, default)
         try:
             if address.startswith(POSTGRESQL):
@@ -78,7 +78,7 @@ class Environment(environ.Env):
 
 
 def with_socket_port(address: dict[str, Any]) -> dict[str, Any]:
-    """Split the port from the folder of a Unix socket, which django-environ takes for its name."""
+    """Split the port from the folder of a Unix socket, which django-environ leaves in HOST."""
     sockets = [SOCKET.fullmatch(each) for each in str(address.get("HOST") or "").split(",")]
     if not all(sockets):
         return address

@@ -1,10 +1,9 @@
-"""The JSON of a refusal or failure, one shape per face of the service (decisions E1 to E3)."""
+"""JSON bodies of errors, one shape per face of the service (decisions E1 to E3)."""
 
 from http import HTTPStatus
 from typing import Any
 
-# The code of a refusal that no view makes, by its status. Where an exception states its own, that
-# one is told (docs/errors.md).
+# Default error codes by status, for exceptions without a code of their own (docs/errors.md).
 STATUS_CODES = {
     400: "malformed_request",
     401: "not_authenticated",
@@ -24,11 +23,11 @@ STATUS_CODES = {
 
 
 def body(path: str, status: int, message: str, *, code: str = "", **extra: Any) -> dict[str, Any]:
-    """The error body of the face that `path` belongs to; `code` is the word for programs (N11)."""
+    """Return the error body for the face of `path`; programs go by `code` (N11)."""
     phrase = HTTPStatus(status).phrase
     code = code or STATUS_CODES[status]
     if path.startswith("/ship/"):
-        # There `code` is the status already.
-        told = {"code": status, "description": phrase, "message": message, "reason": code}
-        return {"meta": "error", "error": {**told, **extra}}
+        # Paths under /ship/ have the status in `code`, so the code is in `reason`.
+        fields = {"code": status, "description": phrase, "message": message, "reason": code}
+        return {"meta": "error", "error": {**fields, **extra}}
     return {"statusCode": status, "error": phrase, "message": message, "code": code, **extra}

@@ -1,4 +1,4 @@
-"""Every refusal and failure as JSON, one body per face of the service (decisions E1 to E3)."""
+"""Handlers that answer every error as JSON, one body per face (decisions E1 to E3)."""
 
 import json
 import logging
@@ -18,8 +18,7 @@ from core.watch.doctor import first_line
 
 logger = logging.getLogger(__name__)
 
-# What REST framework calls what is wrong with a field, and what companies are told.
-# Other words are told as they are.
+# REST framework's codes of field errors, and the API's. Codes that are missing here stay.
 FIELD_CODES = {
     "invalid": "wrong_type",
     "not_a_list": "wrong_type",
@@ -34,7 +33,7 @@ FIELD_CODES = {
     "null_characters_not_allowed": "invalid_characters",
     "surrogate_characters_not_allowed": "invalid_characters",
 }
-# Of a request with any of them.
+# The code of a request with any of them.
 WRONG_FIELDS = "invalid_request"
 
 NOT_FOUND = "Not found."
@@ -43,14 +42,14 @@ AWAY = "The service cannot reach its database. Try again in a few seconds."
 
 
 def answer_exception(error: Exception, context: dict[str, Any]) -> Response | None:
-    """REST framework's exception handler."""
+    """Answer an exception of an API view; the exception handler of REST framework."""
     path = context["request"].path
     if isinstance(error, Http404):
         error = exceptions.NotFound(NOT_FOUND)
     elif isinstance(error, PermissionDenied):
         error = exceptions.PermissionDenied()
     elif isinstance(error, OperationalError | InterfaceError):
-        # One line: during an outage each request has it, and what broke is elsewhere.
+        # One line without a traceback: during an outage every request logs it.
         logger.error("cannot reach the database: %s: %s", path, first_line(error))
         away = body(path, 503, AWAY, code="database_unavailable")
         answer = Response(away, status=503, headers={"Retry-After": "5"})
@@ -63,26 +62,26 @@ def answer_exception(error: Exception, context: dict[str, Any]) -> Response | No
         headers["WWW-Authenticate"] = header
     if (wait := getattr(error, "wait", None)) is not None:
         headers["Retry-After"] = str(whole_seconds(wait))
-    told = body(path, error.status_code, **members(error))
-    return Response(told, status=error.status_code, headers=headers)
+    answer_body = body(path, error.status_code, **members(error))
+    return Response(answer_body, status=error.status_code, headers=headers)
 
 
 def members(error: exceptions.APIException) -> dict[str, Any]:
-    """What the answer tells of a refusal: its message, its code, and what it adds."""
+    """Return the body's members for an error: message, code, and any extra ones."""
     if isinstance(error, exceptions.ValidationError):
         errors = list(flat(error.detail))
         first = ": ".join(part for part in (errors[0]["field"], errors[0]["message"]) if part)
-        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-        return {"message": first + more, "code": WRONG_FIELDS, "errors": errors}
-    # REST framework's own refusals go by their status; ours state a code.
-    stated = str(getattr(error.detail, "code", ""))
-    code = "" if stated == error.default_code else stated
+        others = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+        return {"message": first + others, "code": WRONG_FIELDS, "errors": errors}
+    # REST framework's own exceptions get the code of their status; ours have a code.
+    own_code = str(getattr(error.detail, "code", ""))
+    code = "" if own_code == error.default_code else own_code
     extra = error.extra if isinstance(error, Refusal) else {}
     return {"message": str(error.detail), "code": code, **extra}
 
 
 def flat(detail: Any, field: str = "") -> Any:
-    """Nested validation errors one by one, each with its place: `documents[0].field_id`."""
+    """Yield nested validation errors one by one, each with its path: `documents[0].field_id`."""
     if isinstance(detail, dict):
         for name, inner in detail.items():
             if name == "non_field_errors":

@@ -1,4 +1,4 @@
-"""Writes the first file of variables: `.env.example` with fresh keys and what is known."""
+"""Writer of the first env file: `.env.example` with fresh keys and the values that are known."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from config.env_files import ROOT
 
 EXAMPLE = ROOT / ".env.example"
 VARIABLE = re.compile(r"(?:# )?([A-Z][A-Z_]*)=.*")
-# The only settings that a program needs which makes the others.
+# Placeholders for the settings that have no default.
 NEEDED = {
     "ENV_FILE": "",
     "DATABASE_URL": "postgres://nobody@127.0.0.1/none",
@@ -20,8 +20,8 @@ NEEDED = {
 }
 
 
-def be_able_to_begin() -> None:
-    """Let settings be read where there are none yet. Nothing is asked at these addresses."""
+def prepare_first_start() -> None:
+    """Make settings readable before there is an env file. Nothing connects to these addresses."""
     os.environ.update(NEEDED)
     os.environ.setdefault("SECRET_KEY", secrets.token_urlsafe(64))
 
@@ -34,7 +34,7 @@ def fresh_keys() -> dict[str, str]:
 
 
 def write_first_env_file(path: Path, values: Mapping[str, str]) -> None:
-    """Make the file, for nobody but us to read. Raises FileExistsError, or another OSError."""
+    """Write the file, readable by its owner only. Raises FileExistsError or another OSError."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with open(descriptor, "w") as file:
         file.writelines(f"{line}\n" for line in filled_in(EXAMPLE.read_text(), values))
@@ -43,15 +43,15 @@ def write_first_env_file(path: Path, values: Mapping[str, str]) -> None:
 
 
 def filled_in(example: str, values: Mapping[str, str]) -> Iterator[str]:
-    """Lines of the example with these values; the other variables are comments."""
-    left = dict(values)
+    """Yield the example's lines with these values; the other variables become comments."""
+    unwritten = dict(values)
     for line in example.splitlines():
-        found = VARIABLE.fullmatch(line)
-        if not found:
+        match = VARIABLE.fullmatch(line)
+        if not match:
             yield line
-        elif found[1] in left:
-            yield f"{found[1]}={left.pop(found[1])}"
+        elif match[1] in unwritten:
+            yield f"{match[1]}={unwritten.pop(match[1])}"
         else:
             yield line if line.startswith("#") else f"# {line}"
-    for name, value in left.items():
+    for name, value in unwritten.items():
         yield f"{name}={value}"

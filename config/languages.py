@@ -1,4 +1,4 @@
-"""In which language requests are answered."""
+"""Language of the API."""
 
 from collections.abc import Callable
 
@@ -7,10 +7,10 @@ from django.utils import translation
 
 
 class English:
-    """Middleware: the API answers in English, whatever a client asks for.
+    """Middleware that makes English the language of every answer (decision N21).
 
-    Neither LANGUAGE_CODE nor Accept-Language changes an answer (decision N21). The desk has a
-    middleware of its own (`desk.people.language`).
+    LANGUAGE_CODE and Accept-Language have no effect. The desk has a middleware of its own
+    (`desk.people.language`).
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:

@@ -1,4 +1,4 @@
-"""Django's LOGGING: our lines, one each, to standard error, for whoever collects them."""
+"""Django's LOGGING: one line per record, to standard error."""
 
 from logging import getLevelNamesMapping, getLogger
 from typing import Any
@@ -9,7 +9,7 @@ from core.watch.url_secrets import hide_in_line
 
 
 def write_our_lines(name: str, form: str) -> None:
-    """Give the handlers that a library has made for its logger our lines."""
+    """Apply our format and filters to the handlers that a library has set up for its logger."""
     for handler in getLogger(name).handlers:
         handler.addFilter(name_request)
         handler.addFilter(hide_in_line)
@@ -25,7 +25,7 @@ def logging(level: str, form: str) -> dict[str, Any]:
             "line": {"()": formatter, "form": form},
         },
         "filters": {
-            # Django's own kind would bring its mail and its pages into each process.
+            # Django's CallbackFilter would import its mail and debug pages into each process.
             "news": {"()": lambda: is_news},
             "request": {"()": lambda: name_request},
             "secrets": {"()": lambda: hide_in_line},
@@ -38,23 +38,23 @@ def logging(level: str, form: str) -> dict[str, Any]:
                 "filters": ["request", "secrets", "floods"],
             }
         },
-        # What is no level is refused by the check config.E013, which logging must live to see.
+        # The check config.E013 refuses an unknown level; logging must work until then.
         "root": {
             "handlers": ["stderr"],
             "level": level if level in getLevelNamesMapping() else "INFO",
         },
         "loggers": {
-            # Its comings and goings, and a line for each doorbell, would drown what matters.
+            # INFO has a line for each doorbell and connection, which would drown what matters.
             "celery": {"level": "WARNING"},
             "kombu": {"level": "WARNING"},
-            # Failures and locks, not each sign-in with all that was looked up for it.
+            # Failures and locks only; INFO has lines for each sign-in and its queries.
             "axes": {"level": "WARNING"},
             # Refusals are answers, not incidents; only failures of our own are worth a line.
             "django.request": {"level": "ERROR", "filters": ["news"]},
             "django.security.DisallowedHost": {"level": "CRITICAL"},
-            # Says of each batch that a collector is away; core.watch.tracing says it once.
+            # Reports a collector that is away with each batch; core.watch.tracing does so once.
             "opentelemetry": {"level": "CRITICAL"},
-            # The body of an answer to HEAD is left to the server, which drops it and says so.
+            # Warns each time that it drops the body of an answer to HEAD.
             "gunicorn.http.wsgi": {"level": "ERROR"},
         },
     }

@@ -1,6 +1,6 @@
-"""How the desk looks, and where its side bar leads: the settings of django-unfold.
+"""Settings of django-unfold: appearance and side bar of the desk.
 
-Functions are named, not imported: whoever reads the settings need not draw a page.
+Functions are given by name, so that processes without pages need not import them.
 """
 
 UNFOLD = {
@@ -16,14 +16,14 @@ UNFOLD = {
     "LOGIN": {"form": "desk.people.signing_in.LoginForm"},
     "ACCOUNT": {"navigation": "desk.common.appearance.account_pages"},
     "ENVIRONMENT": "config.pages.environment_badge",
-    # A search over all tables would be the dearest page there is: tickets alone, and a few.
+    # A search over all tables would be the most expensive page; search_callback finds tickets only.
     "COMMAND": {
         "search_models": False,
         "search_callback": "desk.queue.search.palette",
         "show_history": False,
     },
     "COLORS": {
-        # Darker in the light, lighter in the dark than Unfold's own, for contrast of 4.5 to 1.
+        # Unfold's own have too little contrast: 4.5 to 1 is the minimum.
         "font": {
             "subtle-light": "var(--color-base-600)",
             "subtle-dark": "var(--color-base-300)",

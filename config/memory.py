@@ -1,4 +1,4 @@
-"""What a long-lived process does once it is loaded."""
+"""Preloading of modules before a fork, so that processes share their memory."""
 
 import gc
 from contextlib import suppress
@@ -10,21 +10,22 @@ from django.template.loader import get_template
 from django.utils.module_loading import import_string
 from django.utils.translation import trans_real
 
-# With the first page of the desk come the templates and tags of all.
+# Loading these also loads the base templates and tags of every desk page.
 FIRST_TEMPLATES = ("admin/login.html", "admin/change_list.html", "admin/change_form.html")
 
 
 def load_broker() -> None:
-    """Import, before processes are forked, what rings and what counts: 15 MB in each otherwise."""
+    """Import the clients of broker and cache before a fork; otherwise each process takes 15 MB."""
     current_app.amqp  # noqa: B018
-    # An address that cannot be read is told by the checks of settings.
+    # The checks of settings report an invalid address.
     with suppress(Exception):
         current_app.connection_for_write().get_transport_cls()
     if settings.CACHES["default"]["BACKEND"].endswith("RedisCache"):
         import_module("redis")
 
 
-# They import what apps register. By name: models cannot be imported before Django is set up.
+# Each imports the modules that apps register. Given by name: models cannot be imported before
+# Django is set up.
 LOADERS = (
     "core.jobs.job.all_jobs",
     "core.watch.doctor.load_checks",
@@ -33,13 +34,13 @@ LOADERS = (
 
 
 def load_registered() -> None:
-    """Import jobs and checks of all apps before processes are forked that run them."""
+    """Import the jobs and checks of all apps before processes are forked."""
     for loader in LOADERS:
         import_string(loader)()
 
 
 def load_pages() -> None:
-    """Load, before processes are forked, what the first page or scrape would."""
+    """Load gauges, translations and templates before a fork, instead of at the first request."""
     import_string("core.measures.gauges.load_gauges")()
     for code, _ in settings.LANGUAGES:
         trans_real.translation(code)
@@ -48,15 +49,15 @@ def load_pages() -> None:
 
 
 def load_description() -> None:
-    """Make what GET /schema answers, once for all processes that are forked afterwards."""
+    """Generate GET /schema once for all processes that are forked afterwards."""
     import_string("config.pages.Description").load()
 
 
 def settle() -> None:
-    """Take what is loaded by now out of the garbage collector's rounds.
+    """Exempt all objects that are loaded by now from garbage collection.
 
-    It stays for the life of the process: a hundred thousand objects, which a full round would
-    look through again and again, for about a tenth of a second in which nobody is answered.
+    These hundred thousand objects live as long as the process. Each full collection would traverse
+    them, for about a tenth of a second in which no request is answered.
     """
     gc.collect()
     gc.freeze()

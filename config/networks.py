@@ -1,11 +1,11 @@
-"""Networks, as settings name them."""
+"""IP networks of settings."""
 
 from collections.abc import Iterable
 from ipaddress import IPv4Network, IPv6Network, ip_network
 
 Network = IPv4Network | IPv6Network
 
-# Nobody reaches us from there over the Internet.
+# Packets from these networks never come over the Internet.
 PRIVATE = (
     "127.0.0.0/8",
     "10.0.0.0/8",
@@ -17,5 +17,5 @@ PRIVATE = (
 
 
 def parse_networks(cidrs: Iterable[str]) -> tuple[Network, ...]:
-    """Raises ValueError."""
+    """Parse networks in CIDR notation. Raises ValueError."""
     return tuple(ip_network(cidr, strict=False) for cidr in cidrs)

@@ -1,7 +1,7 @@
-"""A database belongs to one deployment: a process of another does not start.
+"""Check at start that the database belongs to this deployment.
 
-A second host whose variables differ would have queues and a cache of its own, and nobody would
-notice: rate limits counted twice, doorbells that nobody hears. The key of the queues
+A second host with other variables would have its own queues and cache, unnoticed: rate limits would
+be counted twice, and its doorbells would reach no worker. The key of the queues
 (config.deployments) is therefore stored in the database.
 """
 
@@ -15,7 +15,7 @@ from core.data import database
 
 logger = logging.getLogger(__name__)
 
-# A start does not wait for a database that is away: processes start without one.
+# Processes start without a database, so a start must not wait long for one that is away.
 PATIENCE_SECONDS = 5.0
 STORED = "SELECT key FROM core_deployment WHERE id = 1 FOR NO KEY UPDATE"
 STORE = "UPDATE core_deployment SET key = %s WHERE id = 1"
@@ -26,12 +26,12 @@ WHERE NOT lost AND lease_until > statement_timestamp() ORDER BY started_at LIMIT
 
 
 def refuse_second_deployment() -> None:
-    """Raise SystemExit, and say what to set, if another deployment uses the database."""
+    """Exit with advice on the settings if another deployment uses the database."""
     database.wait_at_most(PATIENCE_SECONDS)
     own = settings.DEPLOYMENT_KEY
     try:
         stored, host = claim_database(own)
-    except Exception as error:  # whatever keeps us from asking is no reason not to start
+    except Exception as error:  # a process starts even if the check is impossible
         logger.debug("the deployment of the database is not known: %s", error)
         return
     finally:
@@ -47,15 +47,18 @@ def refuse_second_deployment() -> None:
 
 
 def claim_database(own: str) -> tuple[str, str]:
-    """Store this deployment's key unless another one is at work; returns the key, and where."""
+    """Store this deployment's key unless another one runs loops; return the stored key and a host.
+
+    The host is one of the deployment's loops, "" without any.
+    """
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(STORED)
         row = cursor.fetchone()
         stored = str(row[0]) if row else own
         cursor.execute(AT_WORK)
-        found = cursor.fetchone()
-        if stored == own or (stored and found):
-            return stored, found[0] if found else ""
+        loop = cursor.fetchone()
+        if stored == own or (stored and loop):
+            return stored, loop[0] if loop else ""
         cursor.execute(STORE, [own])
     if stored:
         logger.warning("the database was of the deployment %s and is of %s now", stored, own)

@@ -1,4 +1,4 @@
-"""What pages need that no app is about: /schema, the way to the desk, the environment's name."""
+"""Pages of no app: /schema, redirects to the desk, and the badge of the environment."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from django.shortcuts import redirect
 from drf_spectacular.generators import SchemaGenerator
 
 from config.errors import error_response
-from config.static_files import StaticFile, packed, sent
+from config.static_files import StaticFile, compress_content, file_response
 from core.jobs.forking import fork_into
 
 View = Callable[..., HttpResponseBase]
@@ -33,17 +33,17 @@ def only_to_read(view: View) -> View:
 
 @only_to_read
 def desk(request: HttpRequest) -> HttpResponse:
-    """Lead who types the address of the service alone, or the desk's without its slash."""
+    """Redirect / and /admin to the desk."""
     return redirect("admin:index")
 
 
 def describe() -> bytes:
-    """Return what GET /schema says. To make it costs what a hundred requests do, and 15 MB."""
+    """Generate the body of GET /schema; this costs as much as a hundred requests, and 15 MB."""
     return json.dumps(SchemaGenerator().get_schema(request=None, public=True)).encode()
 
 
 def describe_in_child() -> bytes:
-    """Do the same in a process of its own, whose memory is free again when it ends."""
+    """Run `describe` in a child process, which frees its memory when it ends."""
     reader, writer = os.pipe()
 
     def write() -> None:
@@ -61,26 +61,27 @@ def describe_in_child() -> bytes:
 
 
 class Description:
-    """GET /schema as it is sent. Processes that are forked share it, and none makes it again.
+    """Cached body of GET /schema, shared by forked processes.
 
     Why: decision page config-the-description-is-made-before-the-fork.
     """
 
-    made: StaticFile | None = None
+    file: StaticFile | None = None
 
     @classmethod
     def load(cls, make: Callable[[], bytes] = describe_in_child) -> StaticFile:
-        """Make it, before processes are forked."""
-        cls.made = packed(make(), compress=True)
-        return cls.made
+        """Generate the body; call this before processes are forked."""
+        cls.file = compress_content(make(), compress=True)
+        return cls.file
 
 
 def schema(request: HttpRequest) -> HttpResponse:
-    return sent(request, "schema.json", Description.made or Description.load(describe))
+    file = Description.file or Description.load(describe)
+    return file_response(request, "schema.json", file)
 
 
 def environment_badge(request: HttpRequest) -> list[str] | None:
-    """An agent must see at a glance whether this is the test environment."""
+    """Return Unfold's badge, so that agents recognize a test environment; None in production."""
     if settings.ENVIRONMENT == "production":
         return None
     return [settings.ENVIRONMENT, "warning"]

@@ -1,4 +1,4 @@
-"""A span for each request, in the trace of whoever sent it a traceparent."""
+"""Spans of requests, in the trace of the request's traceparent."""
 
 from collections.abc import Callable
 
@@ -6,13 +6,13 @@ from django.conf import settings
 from django.core.exceptions import MiddlewareNotUsed
 from django.http import HttpRequest, HttpResponse
 
-from config.access_log import company_of, is_said, route_of
+from config.access_log import company_of, is_logged, route_of
 from core.watch import traces
 from core.watch.url_secrets import shown_path
 
 
 class RequestSpans:
-    """Middleware: what the request does is traced below its span."""
+    """Middleware that runs each logged request in a span of its own."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         if not settings.OTEL_EXPORTER_OTLP_ENDPOINT:
@@ -20,7 +20,7 @@ class RequestSpans:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if not is_said(request.path_info):
+        if not is_logged(request.path_info):
             return self.get_response(request)
         method, path = str(request.method), shown_path(request.path_info)
         parent = request.headers.get(traces.TRACEPARENT)

@@ -1,4 +1,4 @@
-"""Every request has an id, and every answer says it (decision page config-a-request-has-an-id)."""
+"""Ids and counts of requests (decision page config-a-request-has-an-id)."""
 
 import time
 from collections.abc import Callable
@@ -16,13 +16,13 @@ from core.watch import request_ids, url_secrets
 
 
 class RequestIds:
-    """The first middleware: whatever answers below it, also an error, gets the header."""
+    """Middleware that adds X-Request-Id to every answer; the first, so that errors get it too."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        # The thread may still hold the token of its last request.
+        # The thread may still have the token of its last request.
         token_at_work.set(None)
         request_id = request_ids.begin_request(request.headers.get(request_ids.HEADER, ""))
         url_secrets.at_work.set(urls_of(request))
@@ -32,18 +32,18 @@ class RequestIds:
 
 
 def urls_of(request: HttpRequest) -> tuple[str, ...]:
-    """Return its URL as Django reads it and as it was sent, and that of the page it came from."""
-    sent = (request.META.get(name, "") for name in ("RAW_URI", "HTTP_REFERER"))
-    return (f"{request.path_info}?{request.META.get('QUERY_STRING', '')}", *sent)
+    """Return the request's URL as Django reads it and as it was sent, and its referrer."""
+    raw_urls = (request.META.get(name, "") for name in ("RAW_URI", "HTTP_REFERER"))
+    return (f"{request.path_info}?{request.META.get('QUERY_STRING', '')}", *raw_urls)
 
 
 METHODS = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})
 
 
 class CountRequests:
-    """Counts and times answers of the API and of the desk.
+    """Middleware that counts and times answers of the API and of the desk.
 
-    By the pattern of the address, never by the address: so strangers make no series.
+    Series are labelled by URL pattern, so that unknown paths do not create new ones.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -57,7 +57,7 @@ class CountRequests:
 
 
 def count_answer(request: HttpRequest, status: int, seconds: float) -> None:
-    """Probes, static files and documents for companies are neither API nor desk: not counted."""
+    """Count an answer of the API or the desk; probes, static files and documents are left out."""
     method = request.method if request.method in METHODS else "other"
     match = request.resolver_match
     view = getattr(match.func, "cls", None) if match else None
@@ -72,7 +72,7 @@ def count_answer(request: HttpRequest, status: int, seconds: float) -> None:
 
 
 def rate_class(view: type[BearerView], method: str | None) -> str:
-    """The class of its rate limit (companies.api.rates)."""
+    """Return the class of a view's rate limit (companies.api.rates)."""
     if issubclass(view, PlatformView):
         return "feed"
     reading = method in ("GET", "HEAD", "OPTIONS")
@@ -81,6 +81,6 @@ def rate_class(view: type[BearerView], method: str | None) -> str:
 
 @receiver(request_finished)
 def forget_request(**_: Any) -> None:
-    """Django logs some failures behind the last middleware: not before the answer is closed."""
+    """Forget the request once its answer is closed: Django logs some failures after middleware."""
     request_ids.end_request()
     url_secrets.at_work.set(())

@@ -1,4 +1,4 @@
-"""What every answer tells the browser to refuse: strict everywhere, and what pages need there."""
+"""Security headers: a strict policy for every answer, and exceptions for pages."""
 
 from collections.abc import Callable
 
@@ -9,13 +9,12 @@ PAGES = (
     "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; "
     "object-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 )
-# Text alone: they run nothing.
+# Guides have no scripts.
 GUIDES = (
     "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; "
     "base-uri 'none'; form-action 'none'"
 )
-# Alpine, which Unfold's menus and dialogs run on, makes functions out of attributes. No script
-# stands in a page itself, there neither.
+# Alpine, which Unfold's menus and dialogs need, evaluates attributes. Inline scripts are forbidden.
 DESK = f"{PAGES}; script-src 'self' 'unsafe-eval'"
 NO_DEVICES = ", ".join(
     f"{feature}=()"

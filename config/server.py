@@ -1,8 +1,8 @@
-"""The web process's gunicorn worker: threads get complete requests, clients get JSON.
+"""The web process's gunicorn worker: threads get complete requests, and errors are JSON.
 
 The event loop (`config.door.front`) reads requests and sends answers; a thread of the pool has a
-request only while the application works on it. So clients that send or read slowly, and those
-that do nothing, cost memory alone, and that is bounded
+request only while the application works on it. So slow and idle clients cost only memory, which is
+bounded
 (decision pages web-clients-wait-without-a-thread, web-companies-take-turns).
 """
 
@@ -30,7 +30,7 @@ from config.door.fair_queue import HASHING, FairQueue, ThreadTurn
 from config.door.front import FrontDoor
 from config.door.outgrown import MIB, OneAtATime, Outgrown
 from config.door.patient import LOOK_EVERY_SECONDS, PatientRequests, Waiting
-from config.door.refusals import given_id
+from config.door.refusals import client_request_id
 from config.door.sums_writer import SumsWriter
 from config.one_deployment import refuse_second_deployment
 from config.startup import refuse_unsafe_settings
@@ -42,16 +42,16 @@ from core.watch.process_kinds import become_kind
 from core.watch.request_ids import named
 from core.watch.url_secrets import working_on
 
-# A client hears of a database that hangs within ten seconds, its wait for a thread included.
+# A client gets an error within ten seconds if the database hangs, its wait for a thread included.
 PATIENCE_SECONDS = 9.0
 ANSWER_SECONDS = 9.5
-# The sender of a large body is looked up before it is taken in, which delays the answer.
+# The sender of a large body is looked up before the body is read, which delays the answer.
 LOOK_UP_SECONDS = 4.0
-# Answered by the event loop itself, so also while every thread is busy. It must wait for nothing.
+# The event loop itself answers this path, even while every thread is busy. It must not block.
 AT_ONCE = "/healthz"
-# Of a process's threads, what one company or one stranger has at most, if its work takes long.
+# Largest share of a process's threads for one company or one stranger whose work takes long.
 SHARE = 0.25
-# For requests under way in a process that makes room: each waits there for all before it.
+# For requests under way in a process that is being replaced: each waits for all before it.
 FAREWELL_SECONDS = 60.0
 
 
@@ -62,20 +62,20 @@ class Worker(ThreadWorker):
     patient: PatientRequests
     have_news: Callable[[Sequence[Any]], list[bool]]
     # Shared by all processes that are forked from the one that calls `setup`.
-    going: OneAtATime | None = None
-    was_told_to_stop = False
+    replacement_lock: OneAtATime | None = None
+    stop_requested = False
 
     @classmethod
     def setup(cls) -> None:
-        """Called by gunicorn before it forks: what is refused here is said once."""
+        """Prepare and check the master before it forks, so that a refusal is printed once."""
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
         become_kind("web")
         refuse_unsafe_settings()
-        django.setup()  # Django warns of questions to the database before
+        django.setup()  # Django warns of queries before its setup
         refuse_second_deployment()
         logs.write_our_lines("gunicorn.error", settings.LOG_FORMAT)
         database.wait_at_most(PATIENCE_SECONDS)
-        cls.going = OneAtATime()
+        cls.replacement_lock = OneAtATime()
 
     def init_process(self) -> None:
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -83,10 +83,10 @@ class Worker(ThreadWorker):
         super().init_process()
 
     def run(self) -> None:
-        # For what no request waits for. Its only thread closes its connection in the end.
+        # For work that no request waits for. Its only thread closes its connection in the end.
         self.aside = ThreadPoolExecutor(1, "aside")
         self.sums = SumsWriter(self.aside)
-        # These modules cannot be imported before the settings are there.
+        # By name: modules that cannot be imported before the settings are loaded.
         self.row_for = import_string("config.door.askers.row_for")
         self.after_waiting = import_string("desk.people.hashing.after_waiting")
         self.are_known = import_string("config.door.credentials.are_known")
@@ -102,7 +102,7 @@ class Worker(ThreadWorker):
         most, share = self.cfg.threads, max(1, int(self.cfg.threads * SHARE))
         hashing = import_string("desk.people.hashing.STRANGERS_AT_ONCE")
         self.queue = FairQueue(most, share, self.tpool.submit, hashing=hashing)
-        self.outgrown = Outgrown(settings.WEB_MEMORY_MIB, self.going or OneAtATime())
+        self.outgrown = Outgrown(settings.WEB_MEMORY_MIB, self.replacement_lock or OneAtATime())
         self.clients = FrontDoor(self.cfg, self.poller, crowd, self.begin, self.ask, self.fail)
         queue: Any = self.method_queue
         self.poller.register(queue.fileno(), selectors.EVENT_READ, queue.run_callbacks)
@@ -115,15 +115,15 @@ class Worker(ThreadWorker):
         self.finish(crowd)
 
     def is_quiet(self) -> bool:
-        """Tell if nothing is lost when it stops now; pages that wait for news are answered."""
+        """Tell if no request is under way, besides pages that wait for news."""
         return self.queue.is_empty() and not self.clients.crowd.is_in_transfer()
 
     def handle_exit(self, sig: int, frame: Any) -> None:
-        self.was_told_to_stop = True
+        self.stop_requested = True
         super().handle_exit(sig, frame)
 
     def longest_wait(self) -> float:
-        """For how long nothing has to be done unless something comes, in seconds."""
+        """Return the seconds until the next due work, if no event comes before."""
         if self.queue.waiting:
             return self.queue.longest_wait()
         return LOOK_EVERY_SECONDS if self.patient.waiting else 1.0
@@ -133,12 +133,12 @@ class Worker(ThreadWorker):
         self.wait_for_and_dispatch_events(seconds)
         self.clients.close_overdue()
         self.patient.turn()
-        self.queue.go_on()
+        self.queue.start_ready()
         REFUSALS.say_left_out()
         self.sums.turn()
 
     def finish(self, crowd: Crowd) -> None:
-        """Answer what has begun, for as long as gunicorn's graceful timeout, or a little longer."""
+        """Answer the requests under way and end, at the latest after `farewell_seconds`."""
         self.set_accept_enabled(False)
         self.close_listeners()
         self.clients.stop()
@@ -154,15 +154,15 @@ class Worker(ThreadWorker):
         self.method_queue.close()
 
     def farewell_seconds(self) -> float:
-        """Gunicorn kills whoever it told to stop, and waits for those that stop by themselves."""
+        """Return the time limit: gunicorn kills only workers that it has told to stop."""
         limit: int = self.cfg.graceful_timeout
-        return limit if self.was_told_to_stop else max(limit, FAREWELL_SECONDS)
+        return limit if self.stop_requested else max(limit, FAREWELL_SECONDS)
 
     def close_listeners(self) -> None:
-        """Take who has connected already, and let nobody connect any more.
+        """Accept the clients that have connected already, and refuse further ones.
 
-        Who is refused asks another process at once. A connection that nobody accepts takes a
-        request with it, which a proxy may not send again.
+        A refused client tries another process at once. A connection that nobody accepts would lose
+        its request, which a proxy may not send again.
         """
         for listener in self.sockets:
             while self.clients.accept(listener):
@@ -185,52 +185,52 @@ class Worker(ThreadWorker):
         self, work: Callable[[Connection, Any], None], connection: Connection, request: Any
     ) -> None:
         proxy = self.clients.crowd.is_trusted(connection)
-        who = self.row_for(request, connection.client, proxy=proxy)
-        self.queue.come(who, partial(self.work, time.monotonic(), work, connection, request))
+        row = self.row_for(request, connection.client, proxy=proxy)
+        self.queue.add(row, partial(self.work, time.monotonic(), work, connection, request))
 
     def work(
         self,
-        came: float,
+        arrived: float,
         work: Callable[[Connection, Any], None],
         connection: Connection,
         request: Any,
         turn: ThreadTurn,
     ) -> None:
         """Work on a request, in a thread of the pool."""
-        began = time.monotonic()
-        counting.count_time(catalogue.THREAD_WAIT, began - came)
+        started = time.monotonic()
+        counting.count_time(catalogue.THREAD_WAIT, started - arrived)
         serves = work == self.serve
-        # Whoever waits for a hash waits for those of others, and not for the database.
-        waited = began - came if turn.who.startswith(HASHING) else 0.0
-        due = came + waited + (ANSWER_SECONDS if serves else LOOK_UP_SECONDS)
+        # A sign-in waits for the hashes of others, and not for the database.
+        waited = started - arrived if turn.row.startswith(HASHING) else 0.0
+        due = arrived + waited + (ANSWER_SECONDS if serves else LOOK_UP_SECONDS)
         try:
             with answer_until(due, strict=not serves), self.after_waiting(waited):
                 work(connection, request)
         finally:
-            counting.count(catalogue.THREAD_BUSY, by=time.monotonic() - began)
+            counting.count(catalogue.THREAD_BUSY, by=time.monotonic() - started)
             status = connection.sock.status if serves else 0
-            self.method_queue.defer(self.queue.done, turn, status)
+            self.method_queue.defer(self.queue.finish, turn, status)
 
     def look_up(self, connection: Connection, request: Any) -> None:
-        """Ask who sends a large body, in a thread of the pool."""
-        known = True
+        """Look up the sender of a large body, in a thread of the pool."""
+        is_known = True
         try:
             close_old_connections()  # as Django does before a request
-            known = self.are_known(request.headers, request.path)
+            is_known = self.are_known(request.headers, request.path)
         finally:
-            self.method_queue.defer(self.clients.allow, connection, known)
+            self.method_queue.defer(self.clients.allow, connection, is_known)
 
     def look_for_news(self, waiting: Sequence[Waiting]) -> None:
-        """Find out for whom there is some, aside."""
-        found: list[Waiting] = []
+        """Find the waiting requests with news, in the thread aside."""
+        with_news: list[Waiting] = []
         try:
             close_old_connections()  # as Django does before a request
-            told = self.have_news([one.request for one in waiting])
-            found = [one for one, news in zip(waiting, told, strict=True) if news]
-        except Exception as error:  # they are answered at their time, and asked again
+            answers = self.have_news([one.request for one in waiting])
+            with_news = [one for one, has_news in zip(waiting, answers, strict=True) if has_news]
+        except Exception as error:  # the requests wait on, and are answered at their time
             self.log.warning("cannot look for news of open pages: %s", error)
         finally:
-            self.method_queue.defer(self.patient.looked, found)
+            self.method_queue.defer(self.patient.finish_look, with_news)
 
     def serve(self, connection: Any, request: Any) -> None:
         """Run the application, in a thread of the pool."""
@@ -239,14 +239,14 @@ class Worker(ThreadWorker):
             keep = self.handle_request(request, connection)
             connection.sock.flush()
         except (ConnectionError, TimeoutError, StopIteration):
-            pass  # the client is gone, or the answer broke off behind its headers
+            pass  # the client is gone, or the answer broke off after its headers
         except Exception as error:
             self.fail(connection, error, request)
         finally:
             self.method_queue.defer(self.clients.answered, connection, keep)
 
     def fail(self, connection: Any, error: Exception, request: Any = None) -> None:
-        """Answer what is not HTTP, or an application that broke before its answer."""
+        """Write the error for invalid HTTP, or for an application that failed before its answer."""
         urls = working_on(getattr(request, "uri", ""))
-        with suppress(OSError), named(given_id(request)), urls:
+        with suppress(OSError), named(client_request_id(request)), urls:
             self.handle_error(request, connection.sock, connection.client, error)

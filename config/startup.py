@@ -1,4 +1,4 @@
-"""Web and worker do not start on unsafe settings."""
+"""Checks of settings at the start of web and worker, which refuse unsafe ones."""
 
 import sys
 from importlib import import_module
@@ -10,10 +10,10 @@ from django.core.exceptions import ImproperlyConfigured
 
 from core.watch.checks import SETTINGS, problem_line
 
-# gunicorn's arbiter starts a worker process again whatever it ended with, but for this: then it
-# stops as well, with the same code.
+# gunicorn's arbiter replaces a worker process after any other exit code; after this one it stops
+# too, with the same code.
 EXIT_CODE = 4
-# Modules that register checks of settings. Each is quick to load and needs no app.
+# Modules that register checks of settings. Each loads quickly and needs no app.
 CHECKS = (
     "core.checks",
     "core.watch.log_checks",
@@ -25,8 +25,8 @@ CHECKS = (
     "config.checks",
 )
 
-# Warnings, so that a process that asks twice says them once.
-said: set[str] = set()
+# A process that runs the checks twice prints a warning once.
+printed_warnings: set[str] = set()
 
 
 def load_checks() -> None:
@@ -35,7 +35,7 @@ def load_checks() -> None:
 
 
 def refuse_unreadable_settings() -> None:
-    """Return if the variables can be read; otherwise as `refuse_unsafe_settings`."""
+    """Exit, as `refuse_unsafe_settings` does, if a variable cannot be read."""
     try:
         _ = settings.INSTALLED_APPS
     except ImproperlyConfigured as error:
@@ -43,20 +43,19 @@ def refuse_unreadable_settings() -> None:
 
 
 def refuse_unsafe_settings() -> None:
-    """Return if the settings are safe to serve with; otherwise say on standard error what to
-    change and raise SystemExit. Warnings are printed there too, and stop nothing.
+    """Exit if the settings are unsafe, and print to standard error what to change.
 
-    Runs the checks of settings alone, so it also passes while the database, the broker or DNS is
-    away.
+    Warnings are printed too, without an exit. Only the checks of settings run, so this passes while
+    the database, the broker or DNS is away. Raises SystemExit.
     """
     load_checks()
     refuse_unreadable_settings()
-    found = run_checks(tags=[SETTINGS])
-    warnings = [problem_line(problem) for problem in found if not problem.is_serious()]
-    if new := [line for line in warnings if line not in said]:
-        said.update(new)
+    problems = run_checks(tags=[SETTINGS])
+    warnings = [problem_line(problem) for problem in problems if not problem.is_serious()]
+    if new := [line for line in warnings if line not in printed_warnings]:
+        printed_warnings.update(new)
         print("Consider these settings:", *new, sep="\n", file=sys.stderr)
-    if errors := [problem_line(problem) for problem in found if problem.is_serious()]:
+    if errors := [problem_line(problem) for problem in problems if problem.is_serious()]:
         refuse(errors)
 
 

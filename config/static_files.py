@@ -1,7 +1,7 @@
-"""Styles, scripts and fonts: compressed, kept for a year, and without a step before the start.
+"""Styles, scripts and fonts: compressed and cached for a year, without a build step.
 
-An address has the content's hash: `/static/desk/list.js?v=3f0c…`. With a new content comes a new
-address, so a browser never asks twice for one, and never shows an old one.
+An address has the content's hash: `/static/desk/list.js?v=3f0c…`. New content gets a new address,
+so a browser never requests a file twice and never shows an old one.
 """
 
 import gzip
@@ -19,7 +19,7 @@ from django.core.exceptions import SuspiciousFileOperation
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseNotFound
 from django.utils.cache import get_conditional_response
 
-# Several files that a page needs, sent as one: those of every page of the desk, and a ticket's.
+# Files that are sent as one: for every page of the desk (shell), and for a ticket's page.
 BUNDLES = {
     "desk/shell.css": (
         "desk/fonts.css",
@@ -76,61 +76,63 @@ TYPES = {
     ".txt": "text/plain; charset=utf-8",
 }
 COMPRESSED_ALREADY = {".woff2", ".png"}
-# The address of the content itself, and one without a hash or with an older one.
+# For an address with the current hash, and for one without a hash or with an older one.
 FOR_A_YEAR = "public, max-age=31536000, immutable"
 FOR_A_MINUTE = "public, max-age=60"
-# What a style names beside itself; not what it brings (data:) or has from elsewhere.
+# A style's reference by a relative path; not data:, an absolute path or another host.
 REFERENCE = re.compile(rb"""url\((["']?)(?!data:|https?:|/|#)([^"')?#]+)\1\)""")
 ACCEPTS_GZIP = re.compile(r"\bgzip\b")
 
 
 class StaticFile(NamedTuple):
-    """What is sent, and the hash of what it says; `gzipped` is None where it saves nothing."""
+    """Content of a file and its hash; `gzipped` is None for types that are compressed already."""
 
     content: bytes
     gzipped: bytes | None
     version: str
 
 
-known: dict[str, StaticFile] = {}
+cached_files: dict[str, StaticFile] = {}
 
 
 def static_file(name: str) -> StaticFile | None:
-    """The file or bundle of this name, read and compressed once; None where there is none."""
-    if name in known and not settings.DEBUG:
-        return known[name]
+    """Return the file or bundle with this name, read and compressed once; None if unknown."""
+    if name in cached_files and not settings.DEBUG:
+        return cached_files[name]
     content = contents_of(name)
     if content is None:
         return None
     compress = posixpath.splitext(name)[1] not in COMPRESSED_ALREADY
-    known[name] = packed(content, compress=compress)
-    return known[name]
+    cached_files[name] = compress_content(content, compress=compress)
+    return cached_files[name]
 
 
-def packed(content: bytes, *, compress: bool) -> StaticFile:
+def compress_content(content: bytes, *, compress: bool) -> StaticFile:
     gzipped = gzip.compress(content, mtime=0) if compress else None
     return StaticFile(content, gzipped, hashlib.sha256(content).hexdigest()[:12])
 
 
 def contents_of(name: str) -> bytes | None:
     if name in BUNDLES:
-        # A semicolon ends the last statement of a script, and is nothing to a style.
+        # A script may end without a semicolon, and the next one would continue its statement.
         joint = b"\n;\n" if name.endswith(".js") else b"\n"
         return joint.join(filter(None, map(contents_of, BUNDLES[name])))
     try:
-        found = finders.find(name)
+        path = finders.find(name)
     except (SuspiciousFileOperation, ValueError):
         return None
-    if found is None or not Path(found).is_file():
+    if path is None or not Path(path).is_file():
         return None
-    content = Path(found).read_bytes()
+    content = Path(path).read_bytes()
     if not name.endswith(".css"):
         return content
-    return REFERENCE.sub(lambda one: b"url(%s)" % beside(name, one[2].decode()).encode(), content)
+    return REFERENCE.sub(
+        lambda match: b"url(%s)" % relative_address(name, match[2].decode()).encode(), content
+    )
 
 
-def beside(name: str, path: str) -> str:
-    """The address of what a style names by a path from where it stands."""
+def relative_address(name: str, path: str) -> str:
+    """Return the address of a file by its path relative to that of the style `name`."""
     return hashed_address(posixpath.normpath(posixpath.join(posixpath.dirname(name), path)))
 
 
@@ -140,14 +142,14 @@ def hashed_address(name: str) -> str:
 
 
 class HashedAddresses(StaticFilesStorage):
-    """What `{% static %}` asks for an address."""
+    """Storage that gives `{% static %}` its addresses."""
 
     def url(self, name: str | None) -> str:
         return hashed_address(name or "")
 
 
 class StaticFiles:
-    """Middleware: answers what begins with STATIC_URL."""
+    """Middleware that serves the paths below STATIC_URL."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -159,10 +161,10 @@ class StaticFiles:
             return HttpResponseNotAllowed(["GET", "HEAD"])
         name = request.path_info.removeprefix(settings.STATIC_URL)
         file = static_file(name)
-        return sent(request, name, file) if file else HttpResponseNotFound()
+        return file_response(request, name, file) if file else HttpResponseNotFound()
 
 
-def sent(request: HttpRequest, name: str, file: StaticFile) -> HttpResponse:
+def file_response(request: HttpRequest, name: str, file: StaticFile) -> HttpResponse:
     accepts = ACCEPTS_GZIP.search(request.headers.get("Accept-Encoding", ""))
     content = (accepts and file.gzipped) or file.content
     kind = TYPES.get(posixpath.splitext(name)[1], "application/octet-stream")

@@ -1,4 +1,4 @@
-"""The two faces for companies (management paths and /ship/ paths), the desk, the operator's."""
+"""URLs: the two faces for companies (management and /ship/ paths), the desk, and probes."""
 
 from django.conf import settings
 from django.contrib import admin
@@ -14,13 +14,13 @@ from desk import urls as desk_urls
 from shipments.api import urls as shipments_urls
 from tickets.api import urls as tickets_urls
 
-# The desk has no public site behind it to view.
+# The desk has no public site for a "view site" link.
 admin.site.site_url = None
 
-# Here and not when Django starts: workers have no use for the desk's pages.
+# Called here instead of at Django's start: workers do not need the desk's pages.
 admin.autodiscover()
 
-# No global may be called `app_name`: it would put whatever includes this module into a namespace.
+# No global may be called `app_name`: it would put every include of this module into a namespace.
 tables, admin_app, admin_namespace = admin.site.urls
 docs = SpectacularSwaggerSplitView.as_view(url_name="schema", throttle_classes=[])
 

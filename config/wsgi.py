@@ -1,4 +1,4 @@
-"""The WSGI application that the Procfile's web process serves."""
+"""WSGI application of the Procfile's web process."""
 
 import os
 
@@ -12,9 +12,9 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 refuse_unsafe_settings()
 application = get_wsgi_application()
-# What the apps must be loaded for.
+# A second time for the checks that need the apps.
 refuse_unsafe_settings()
-# With its addresses come all pages; Django would load them with the first request.
+# Imports all pages; Django would load them with the first request.
 get_resolver().url_patterns  # noqa: B018
 load_broker()
 load_pages()

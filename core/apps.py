@@ -19,7 +19,7 @@ class CoreConfig(AppConfig):
         register_converter(IdConverter, "id")
         register_converter(TextConverter, "text")
         connection_created.connect(prepare_connection)
-        # The checks of settings refuse these addresses where their packages are missing.
+        # The settings checks refuse these addresses if their packages are missing.
         for address, begin in (
             (settings.OTEL_EXPORTER_OTLP_ENDPOINT, "core.watch.tracing.begin_tracing"),
             (settings.SENTRY_DSN, "core.watch.error_reports.begin_reporting"),

@@ -1,4 +1,4 @@
-"""Settings that any product has: keys, hosts, servers, files (core.watch.checks)."""
+"""Checks of settings that any product has: keys, hosts, servers, files (core.watch.checks)."""
 
 import logging
 from typing import Any
@@ -15,7 +15,7 @@ from core.watch.checks import SETTINGS, Use, import_problem
 SECRET_KEY_MIN_LENGTH = 50
 # Django's own measure of a key such as "aaaa…".
 SECRET_KEY_MIN_DISTINCT = 5
-# Parts of the keys that stand in examples, templates and tutorials. A random key of 64 characters
+# Parts of keys in examples, templates and tutorials. A random key of 64 characters
 # contains one of them less than once in a million.
 EXAMPLE_KEYS = (
     "change-me",
@@ -34,7 +34,7 @@ EXAMPLE_KEYS = (
 )
 BROKERS = ("redis://", "rediss://", "redis+socket://", "amqp://", "amqps://")
 CACHE_SCHEMES = ("redis://", "rediss://", "unix://", "locmem://")
-# Least values of the settings KEEP_…_DAYS. The database itself keeps the audit for that long.
+# Minimum values of KEEP_…_DAYS. The database itself protects the audit for that long.
 MOST_DAYS = 36_500
 LEAST_DAYS = {"audit": 90}
 PROMISED_DAYS = {"deliveries": 30, "tracking": 30}
@@ -44,7 +44,7 @@ SHARED_CACHES = ("django.core.cache.backends.redis.RedisCache",)
 
 @register(SETTINGS, Use.KEYS)
 def secret_key(**_: Any) -> list[CheckMessage]:
-    """Whoever knows the key can sign a session of any agent."""
+    """Check that the key cannot be guessed: whoever knows it can sign a session of any agent."""
     try:
         key = settings.SECRET_KEY
     except ImproperlyConfigured:
@@ -84,7 +84,7 @@ def environment(**_: Any) -> list[CheckMessage]:
 
 @register(SETTINGS, Use.REQUESTS)
 def debugging(**_: Any) -> list[CheckMessage]:
-    """Its error pages show settings and variables to whoever makes an error."""
+    """Refuse DEBUG in production: error pages would show settings and variables to anybody."""
     if not settings.DEBUG or settings.ENVIRONMENT != "production":
         return []
     return [Error("DEBUG is on in production.", hint="Unset it.", id="config.E004")]
@@ -118,9 +118,9 @@ def cache_address(**_: Any) -> list[CheckMessage]:
 
 @register(SETTINGS, Use.REQUESTS)
 def hosts(**_: Any) -> list[CheckMessage]:
-    found: list[CheckMessage] = []
+    problems: list[CheckMessage] = []
     if not settings.ALLOWED_HOSTS and not settings.DEBUG:
-        found.append(
+        problems.append(
             Error(
                 "ALLOWED_HOSTS is empty, so that every request is refused.",
                 hint="Set it to the host names that the service answers to.",
@@ -128,14 +128,14 @@ def hosts(**_: Any) -> list[CheckMessage]:
             )
         )
     if "*" in settings.ALLOWED_HOSTS and settings.ENVIRONMENT == "production":
-        found.append(
+        problems.append(
             Warning(
                 "ALLOWED_HOSTS takes any Host header.",
                 hint="Set it to the host names that the service answers to.",
                 id="config.W002",
             )
         )
-    found += [
+    problems += [
         Error(
             f"CSRF_TRUSTED_ORIGINS names {origin}, which is no origin.",
             hint="Write the scheme too, such as https://desk.example.com.",
@@ -144,14 +144,14 @@ def hosts(**_: Any) -> list[CheckMessage]:
         for origin in settings.CSRF_TRUSTED_ORIGINS
         if not origin.startswith(("https://", "http://"))
     ]
-    return found
+    return problems
 
 
 @register(SETTINGS, Use.REQUESTS)
 def proxies(**_: Any) -> list[CheckMessage]:
-    found: list[CheckMessage] = []
+    problems: list[CheckMessage] = []
     if settings.PROXY_COUNT < 0:
-        found.append(
+        problems.append(
             Error(
                 f"PROXY_COUNT is {settings.PROXY_COUNT}.",
                 hint="Set it to the number of proxies in front, or to 0.",
@@ -159,25 +159,25 @@ def proxies(**_: Any) -> list[CheckMessage]:
             )
         )
     if settings.ENVIRONMENT == "production" and not settings.SESSION_COOKIE_SECURE:
-        found.append(
+        problems.append(
             Warning(
                 "HTTPS is off in production: passwords and sessions travel as they are.",
                 hint="Unset HTTPS, and let a proxy end TLS and set X-Forwarded-Proto.",
                 id="config.W003",
             )
         )
-    return found
+    return problems
 
 
 @register(SETTINGS, Use.LANGUAGE)
 def language(**_: Any) -> list[CheckMessage]:
-    known = [code for code, _ in settings.LANGUAGES]
-    if settings.DESK_LANGUAGE in known:
+    codes = [code for code, _ in settings.LANGUAGES]
+    if settings.DESK_LANGUAGE in codes:
         return []
     return [
         Error(
             f"LANGUAGE_CODE is {settings.DESK_LANGUAGE!r}.",
-            hint=f"Set it to {' or '.join(known)}, or leave it out for en.",
+            hint=f"Set it to {' or '.join(codes)}, or leave it out for en.",
             id="config.E030",
         )
     ]
@@ -237,7 +237,7 @@ def field_keys(**_: Any) -> list[CheckMessage]:
 
 @register(SETTINGS, Use.REQUESTS)
 def shared_cache(**_: Any) -> list[CheckMessage]:
-    """A cache that each process has to itself multiplies the rate limits by the processes."""
+    """Warn of a cache per process, which multiplies the rate limits by the processes."""
     if settings.CACHES["default"]["BACKEND"] in SHARED_CACHES:
         return []
     return [
@@ -266,13 +266,13 @@ def rate_limits(**_: Any) -> list[CheckMessage]:
 
 @register(SETTINGS, Use.FILES)
 def file_storage(**_: Any) -> list[CheckMessage]:
-    """Check that the storage of files can be imported; `doctor` asks whether it takes files."""
-    found: list[CheckMessage] = []
-    if not apps.ready:  # asked again once Django is set up
-        return found
+    """Check that the storage of files can be imported; `doctor` checks that it takes files."""
+    problems: list[CheckMessage] = []
+    if not apps.ready:  # runs again once Django is set up
+        return problems
     path = settings.FILE_STORAGE
     if problem := import_problem(path):
-        found.append(
+        problems.append(
             Error(
                 f"FILE_STORAGE names {path}, which {problem}.",
                 hint="Set it to the dotted path of a storage of Django's kind, or leave it out.",
@@ -281,7 +281,7 @@ def file_storage(**_: Any) -> list[CheckMessage]:
         )
     on_disk = path.endswith(".FileSystemStorage")
     if settings.ENVIRONMENT == "production" and on_disk and settings.FILES_DIR == "/tmp/files":  # noqa: S108
-        found.append(
+        problems.append(
             Warning(
                 "Files of companies are kept in /tmp, where they do not last.",
                 hint="Set FILES_DIR to a folder that every web process and worker shares, or"
@@ -289,7 +289,7 @@ def file_storage(**_: Any) -> list[CheckMessage]:
                 id="config.W031",
             )
         )
-    return found
+    return problems
 
 
 @register(SETTINGS, Use.UPLOADS)
@@ -310,11 +310,11 @@ def file_scanner(**_: Any) -> list[CheckMessage]:
 
 @register(SETTINGS, Use.RETENTION)
 def days_kept(**_: Any) -> list[CheckMessage]:
-    found: list[CheckMessage] = []
+    problems: list[CheckMessage] = []
     for kind, days in settings.KEEP_DAYS.items():
         name, least = f"KEEP_{kind.upper()}_DAYS", LEAST_DAYS.get(kind, 1)
         if days and not least <= days <= MOST_DAYS:
-            found.append(
+            problems.append(
                 Error(
                     f"{name} is {days}.",
                     hint=f"Set it to between {least} and {MOST_DAYS}, to 0 for ever, or leave it"
@@ -323,11 +323,11 @@ def days_kept(**_: Any) -> list[CheckMessage]:
                 )
             )
         elif 0 < days < PROMISED_DAYS.get(kind, 0):
-            found.append(
+            problems.append(
                 Warning(
                     f"{name} is {days}, and the guides tell companies {PROMISED_DAYS[kind]}.",
                     hint=f"Set it to at least {PROMISED_DAYS[kind]}, or tell your companies.",
                     id="config.W006",
                 )
             )
-    return found
+    return problems

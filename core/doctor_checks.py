@@ -1,4 +1,4 @@
-"""Checks of `doctor`: what every product stands on; `core.health` has those of the servers."""
+"""Checks of `doctor` for what every product relies on; `core.health` has those of the servers."""
 
 import os
 import shutil
@@ -25,7 +25,7 @@ from core.watch.checks import SETTINGS, problem_line
 from core.watch.doctor import Concern, graded, register
 from core.watch.readiness import part
 
-# For how long a week may still be there that should have been dropped.
+# Grace before a week that should have been dropped is reported.
 LATE_WEEK = timedelta(days=2)
 MAIL_SECONDS = 5.0
 MAIL_MAY_WAIT = timedelta(minutes=30)
@@ -74,7 +74,7 @@ def disk() -> str:
 @register("Look in the worker's log for why the job fails.")
 @part()
 def jobs() -> str:
-    """Say when each succeeded last; that nobody runs any is told by `scheduler`."""
+    """Report when each job last succeeded; `scheduler` reports that none are run at all."""
     now, reports = timezone.now(), job_reports()
     if troubles := list(filter(None, (report.trouble(now) for report in reports))):
         raise RuntimeError("; ".join(troubles))
@@ -132,8 +132,8 @@ def secrets() -> str:
     if census.unreadable:
         rows = ", ".join(census.unreadable_rows)
         raise RuntimeError(f"no key in FIELD_KEYS opens {census.unreadable}: {rows}")
-    if census.left:
-        raise Concern(f"{census.left} are encrypted with an older key: run manage.py reencrypt")
+    if census.outdated:
+        raise Concern(f"{census.outdated} are encrypted with an older key: run manage.py reencrypt")
     scope = ", as far as there was time to look" if time.monotonic() > deadline else ""
     return f"the newest key opens all {sum(census.by_key)}{scope}"
 

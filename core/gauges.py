@@ -1,4 +1,4 @@
-"""Gauges of what every product stands on."""
+"""Gauges of what every product relies on."""
 
 import shutil
 from datetime import datetime
@@ -15,7 +15,7 @@ from core.watch.readiness import all_parts, part_state
 
 
 @gauges
-def of_checks(now: datetime) -> Gauges:
+def check_gauges(now: datetime) -> Gauges:
     family = GaugeMetricFamily(
         f"{PREFIX}check", "State of a check of doctor: 0 ok, 1 warn, 2 fail", labels=["check"]
     )
@@ -28,7 +28,7 @@ def of_checks(now: datetime) -> Gauges:
 
 
 @gauges
-def of_jobs(now: datetime) -> Gauges:
+def job_gauges(now: datetime) -> Gauges:
     reports = job_reports()
     yield gauge_by(
         "name",
@@ -49,7 +49,7 @@ def of_jobs(now: datetime) -> Gauges:
 
 
 @gauges
-def of_mail(now: datetime) -> Gauges:
+def mail_gauges(now: datetime) -> Gauges:
     yield gauge(
         "mail_oldest_due_seconds",
         "Age of the oldest email that is not sent yet",
@@ -58,8 +58,8 @@ def of_mail(now: datetime) -> Gauges:
 
 
 @gauges
-def of_surroundings(now: datetime) -> Gauges:
-    """The database's connections, what /readyz says, and the room on this host's disks."""
+def surroundings_gauges(now: datetime) -> Gauges:
+    """Yield database connections, the parts of /readyz, and free space on this host's disks."""
     connections = count_connections()
     yield gauge_by("state", "database_connections", "Connections to the database", connections)
     most = most_connections()
@@ -70,7 +70,7 @@ def of_surroundings(now: datetime) -> Gauges:
     if settings.FILE_STORAGE.endswith(".FileSystemStorage"):
         try:
             room = shutil.disk_usage(settings.FILES_DIR)
-        except OSError:  # made with the first file
+        except OSError:  # the folder is created with the first file
             room = shutil.disk_usage("/")
         free["files"] = room.free / room.total
     text = "Free part of the disk that the folder lies on, of the host that answers"

@@ -10,7 +10,7 @@ from core.data.encryption import EncryptedTextField
 
 
 class Deployment(models.Model):
-    """The one row that says which deployment the database is of (core.jobs.deployments)."""
+    """Single row that says which deployment the database belongs to (core.jobs.deployments)."""
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)
     uuid = models.UUIDField(default=uuid.uuid4)
@@ -18,7 +18,7 @@ class Deployment(models.Model):
     key = models.CharField(max_length=12, blank=True, db_default="")
     # The server, timeline and database in use (companies.restoring); null before it was noted.
     origin = models.CharField(max_length=100, null=True)  # noqa: DJ001 - null: not noted yet
-    # Plan of the repair after a restore, until it has come to its end.
+    # Plan of the repair after a restore, until that is finished.
     restore = models.JSONField(null=True)
 
     class Meta:
@@ -33,7 +33,7 @@ class HostReport(models.Model):
 
     name = models.CharField(max_length=255, primary_key=True)
     reported_at = models.DateTimeField()
-    # By check: its state as a number, and until when that is news, in seconds since 1970.
+    # By check: its state as a number, when and how often it runs, and whether hosts may differ.
     findings = models.JSONField(default=dict)
     # Settings and surroundings that all hosts of a deployment must have in common.
     traits = models.JSONField(default=dict)
@@ -46,9 +46,7 @@ class HostReport(models.Model):
 
 
 class Pulse(models.Model):
-    """State of a job (core.jobs.job), by its name. The table is unlogged: a crash of
-    PostgreSQL empties it, and each job runs once more.
-    """
+    """State of a job (core.jobs.job). Unlogged: after a database crash each job runs once more."""
 
     name = models.CharField(max_length=50, primary_key=True)
     begun_at = models.DateTimeField()
@@ -63,7 +61,7 @@ class Pulse(models.Model):
 
 
 class FailedRow(models.Model):
-    """A row that a job fails on, and goes on without (core.jobs.failing_rows)."""
+    """A row that a job fails on, and continues without (core.jobs.failing_rows)."""
 
     job = models.CharField(_("job"), max_length=50)
     # The sort of row, such as a ticket, and its number or name.
@@ -111,7 +109,7 @@ class Mail(models.Model):
     address = models.EmailField()
     subject = models.CharField(max_length=200)
     text = models.TextField()
-    # In the place of the text if that holds a link that opens something.
+    # Encrypted text, instead of `text`, if that holds a link that grants access.
     secret_text = EncryptedTextField(null=True, editable=False)
     created_at = models.DateTimeField()
     due_at = models.DateTimeField(db_index=True)

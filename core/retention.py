@@ -1,4 +1,4 @@
-"""Retention: of each kind of data, what is older than the settings keep it is forgotten.
+"""Retention: deletes data of each kind that is older than its setting allows.
 
 A job does this by itself, in bounded steps; the command `prune` does the same at once. An app
 registers its kinds in a module `retention`.
@@ -19,7 +19,7 @@ from django.utils import timezone
 from django.utils.module_loading import autodiscover_modules
 
 from core.data.old_rows import delete_in_steps, delete_oldest
-from core.jobs.failing_rows import NOBODY_S_FAULT, FailingRows
+from core.jobs.failing_rows import DATABASE_ERRORS, FailingRows
 from core.measures import catalogue, counting
 
 logger = logging.getLogger(__name__)
@@ -29,40 +29,40 @@ MOST_AT_ONCE = 100_000
 
 
 class WeeksInUse(RuntimeError):
-    """Old weeks are still there, as they were in use when they should have been dropped."""
+    """Old weeks could not be dropped, as they were in use."""
 
 
 @dataclass
 class Sweep:
-    """A run over all kinds. `lines` says what went, `rows` how many of each kind."""
+    """A run over all kinds. `lines` reports what was deleted, `rows` how many of each kind."""
 
-    # None: by the settings. What the settings keep for ever stays in either case.
+    # Age of what is deleted; None goes by the settings. Data they keep for ever stays either way.
     older_than: timedelta | None = None
     dry_run: bool = False
     most: float = math.inf
     show: Callable[[str], None] = lambda text: None
     lines: list[str] = field(default_factory=list)
     rows: dict[str, int] = field(default_factory=dict)
-    # Partitions that were in use.
+    # Partitions that were in use, and so could not be dropped.
     kept: list[str] = field(default_factory=list)
-    # Kinds that could not be forgotten, or not whole.
+    # Kinds that could not be deleted, or only in part.
     failed: dict[str, Exception] = field(default_factory=dict)
     now: datetime = field(default_factory=timezone.now)
 
     @property
     def only_weeks(self) -> bool:
-        """Whole weeks go by the settings; to the day where an operator says how old."""
+        """True if whole weeks are dropped by the settings; `older_than` counts to the day."""
         return self.older_than is None
 
     @property
     def may_have_more(self) -> bool:
-        """Return whether a kind has reached its most; whole weeks go at once, however large."""
+        """True if a kind has reached `most`; whole weeks are dropped at once, however large."""
         kinds = all_kinds()
         reached = (name for name, rows in self.rows.items() if rows >= self.most)
         return any(not kinds[name].old_weeks for name in reached)
 
     def by_setting(self) -> dict[str, int]:
-        """Return the number of rows deleted by kind, of kinds that have a setting."""
+        """Return the number of rows deleted by kind, for kinds that have a setting."""
         kinds = all_kinds()
         return {name: rows for name, rows in self.rows.items() if rows and not kinds[name].expires}
 
@@ -71,9 +71,9 @@ class Sweep:
         self.lines.append(f"{'would delete' if self.dry_run else 'deleted'} {rows} {what}")
 
     def delete(self, kind: str, rows: QuerySet[Any], what: str) -> None:
-        """Delete rows in steps, `most` of them at most, and note how many."""
-        gone = delete_in_steps(rows, dry_run=self.dry_run, most=self.most)
-        self.note(kind, gone, what)
+        """Delete rows in steps, at most `most`, and note how many."""
+        count = delete_in_steps(rows, dry_run=self.dry_run, most=self.most)
+        self.note(kind, count, what)
 
     def delete_log(self, kind: str, model: type[Model], time: str, before: datetime) -> None:
         """Delete old rows of a model whose column `time` rises with the key."""
@@ -96,10 +96,10 @@ Forget = Callable[[Sweep, datetime], None]
 class Kind:
     """A kind of data. `forget` deletes what is older than a time.
 
-    Its setting in KEEP_DAYS has its name. What `expires` has none: it goes at its own end, and
-    `forget` is told the present time. What `is_evidence` goes by its setting alone: nobody means it
-    who has to free a disk. `old_weeks` returns the weeks that were over by a time, of a kind whose
-    whole weeks go at once.
+    Its setting in KEEP_DAYS has its name. A kind that `expires` has none: its rows have an end of
+    their own, and `forget` gets the current time. A kind that `is_evidence` follows its setting
+    alone, whatever an operator deletes to free a disk. `old_weeks` returns the weeks that were over
+    by a time, for a kind whose whole weeks are dropped at once.
     """
 
     name: str
@@ -109,7 +109,7 @@ class Kind:
     old_weeks: Callable[[datetime], list[str]] | None = None
 
     def before(self, sweep: Sweep) -> datetime | None:
-        """Return the time before which it goes, or None if it is kept for ever."""
+        """Return the time before which it is deleted, or None if it is kept for ever."""
         if self.expires:
             return sweep.now
         days = settings.KEEP_DAYS[self.name]
@@ -124,7 +124,7 @@ registered: dict[str, Kind] = {}
 
 
 def kind(name: str, **facts: Any) -> Callable[[Forget], Forget]:
-    """Make a function forget what is old of a kind; the parameters are those of Kind."""
+    """Register a function that deletes old data of a kind; the parameters are those of Kind."""
 
     def register(forget: Forget) -> Forget:
         registered[name] = Kind(name, forget, **facts)
@@ -142,16 +142,16 @@ def all_kinds() -> dict[str, Kind]:
 
 
 def forget_old(sweep: Sweep) -> Sweep:
-    """Forget what is old of every kind; returns the same sweep, with what went.
+    """Delete old data of every kind; return the sweep, with what was deleted.
 
-    A kind that fails keeps no other.
+    A kind that fails does not stop the others.
     """
     for name, each in all_kinds().items():
         before = each.before(sweep)
         if before is not None:
             try:
                 each.forget(sweep, before)
-            except NOBODY_S_FAULT:
+            except DATABASE_ERRORS:
                 raise
             except Exception as error:
                 sweep.failed[name] = error
@@ -163,8 +163,9 @@ def forget_old(sweep: Sweep) -> Sweep:
 
 
 def forget_some() -> Sweep:
-    """Forget what a run of the job may; kinds that fail are noted as failed rows."""
-    rows, sweep = FailingRows("forget_what_is_old"), forget_old(Sweep(most=MOST_AT_ONCE))
+    """Delete as much as one run of the job may; record kinds that fail as failed rows."""
+    rows = FailingRows("forget_what_is_old")
+    sweep = forget_old(Sweep(most=MOST_AT_ONCE))
     for name, error in sweep.failed.items():
         rows.note("old", name, error)
     rows.forget("old", [name for name in all_kinds() if name not in sweep.failed])

@@ -1,1 +1,1 @@
-"""Deliveries: every event that a webhook gets, from publishing to its last attempt."""
+"""Deliveries: events for webhooks, from publishing to the last attempt."""

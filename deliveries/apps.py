@@ -10,5 +10,5 @@ class DeliveriesConfig(AppConfig):
     verbose_name = _("Deliveries")
 
     def ready(self) -> None:
-        # Part of whatever migrates, so that no deployment can leave it out.
+        # Runs with every migration, so that no deployment can leave it out.
         post_migrate.connect(partitions.prepare_partitions, sender=self)

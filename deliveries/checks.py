@@ -1,4 +1,4 @@
-"""Settings with which nothing would be delivered, or nothing in time (core.watch.checks)."""
+"""Checks of settings that could keep anything from being delivered in time (core.watch.checks)."""
 
 import math
 import ssl
@@ -10,20 +10,20 @@ from django.core.checks import CheckMessage, Error, register
 from core.watch.checks import SETTINGS, Use
 from webhooks.outgoing import BadProxy, parse_proxy
 
-# An attempt that may take longer would hold back its subject, and its claim six times as long.
+# A longer attempt would hold back its subject, and its claim would last six times as long.
 LONGEST_TIMEOUT_SECONDS = 60
-# Each is a process of every worker.
+# Each loop is a process of a worker.
 MOST_LOOPS = 100
 
 
 @register(SETTINGS, Use.SENDING)
 def authorities(**_: Any) -> list[CheckMessage]:
-    """Without any, no certificate of a receiver is accepted."""
+    """Check that DELIVERY_CA_BUNDLE has authorities: without any, no receiver is trusted."""
     path = settings.DELIVERY_CA_BUNDLE
     if not path:
         return []
     try:
-        # What is no PEM at all is an error here; a file without certificates holds none.
+        # A file that is not PEM raises an error; one without certificates has no authorities.
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.load_verify_locations(path)
         problem = "" if context.get_ca_certs() else "holds no authority's certificate"
@@ -42,7 +42,7 @@ def authorities(**_: Any) -> list[CheckMessage]:
 
 @register(SETTINGS, Use.SENDING)
 def proxy_address(**_: Any) -> list[CheckMessage]:
-    """The value may hold a password, so it is not said."""
+    """Check DELIVERY_PROXY. Its value may hold a password, so the message omits it."""
     try:
         parse_proxy(settings.DELIVERY_PROXY)
     except BadProxy as bad:

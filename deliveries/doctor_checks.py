@@ -1,4 +1,4 @@
-"""Checks of `doctor`: deliveries go out, by whom, and what waits."""
+"""Checks of `doctor`: loops, backlog, partitions, receivers and the way out to them."""
 
 import resource
 import socket
@@ -17,16 +17,16 @@ from core.watch.hosts import SILENT_SECONDS, host_name, traits_by_host
 from core.watch.readiness import part
 from deliveries.engine import leases
 from deliveries.engine.holding import current_drain, held_hosts
-from deliveries.engine.rooms import SLOTS
+from deliveries.engine.slots import SLOTS
 from deliveries.engine.standing_by import PRESSED_SLOTS
-from deliveries.engine.way_out import probe_proxy, proxy_as_loops_find_it
+from deliveries.engine.way_out import probe_proxy, proxy_status
 from deliveries.models import Replay, State
 from deliveries.monitoring import backlog
 from deliveries.upkeep import partitions, replaying
 from webhooks.outgoing import parse_proxy
 
-# A loop keeps a socket for each slot, a second for some of them while names are looked up, and has
-# files of its own.
+# A loop has a socket for each slot, a second one for some while names are looked up, and files of
+# its own.
 OPEN_FILES = 2 * SLOTS + 256
 LOOPS = """
 SELECT count(*), coalesce(sum(busy), 0), count(DISTINCT host)
@@ -44,7 +44,7 @@ FROM deliveries_health JOIN webhooks_webhook AS webhook ON webhook.id = webhook_
 WHERE failures > 0 AND failing_since > statement_timestamp() - interval '1 day'
   AND active AND deleted_at IS NULL AND url <> ''
 """
-# No more than it takes to say that most are well.
+# Counts no more than it takes to say that most are well.
 WELL_SINCE = f"""
 SELECT count(*) FROM (
   SELECT FROM webhooks_webhook AS webhook
@@ -55,7 +55,7 @@ SELECT count(*) FROM (
       WHERE delivery.webhook_id = webhook.id AND created_at > %s AND state = {State.DELIVERED})
   LIMIT %s) AS counted
 """  # noqa: S608 - our own text
-# Fewer that fail must have failed several times: one or two failures happen to every receiver.
+# Fewer receivers must have failed several times each: one or two failures happen to every one.
 MANY_RECEIVERS, SEVERAL_FAILURES = 5, 3
 CRASHED = "SELECT count(*), count(DISTINCT host) FROM deliveries_loop WHERE lost"
 MANY_CRASHED = 3
@@ -120,16 +120,16 @@ def replays() -> str:
 )
 def hosts_are_alike() -> str:
     """Compare the traits of hosts, and look for those that send and report nothing."""
-    found = host_traits.compare_hosts()
-    heard = [*traits_by_host(), host_name()]
-    if silent := [host for (host,) in rows_of(SILENT_LOOPS, SILENT_SECONDS, heard)]:
+    summary = host_traits.compare_hosts()
+    reporting = [*traits_by_host(), host_name()]
+    if silent := [host for (host,) in rows_of(SILENT_LOOPS, SILENT_SECONDS, reporting)]:
         raise Concern(f"no report has come for {SILENT_SECONDS} s from {', '.join(silent)}")
-    return found
+    return summary
 
 
 @register("Start a worker, or look in its log for why its loops end.")
 def engine_loops() -> str:
-    """Fewer than DELIVERY_LOOPS are well, unless they are pressed."""
+    """Check that loops are alive; fewer than DELIVERY_LOOPS will do unless they are pressed."""
     ((alive, busy, hosts),) = rows_of(LOOPS)
     wanted = settings.DELIVERY_LOOPS
     if not alive:
@@ -141,7 +141,7 @@ def engine_loops() -> str:
 
 @register("Look in the worker's log for why: docs/operations/runbooks.md#crash-loop.")
 def engine_restarts() -> str:
-    """Loops that ended without saying so are known for two minutes."""
+    """Count loops that ended without notice; they are known for two minutes."""
     ((crashed, hosts),) = rows_of(CRASHED)
     if crashed >= MANY_CRASHED:
         raise Concern(f"{crashed} loops died within two minutes, on {hosts} hosts")
@@ -150,13 +150,13 @@ def engine_restarts() -> str:
 
 @register("Run manage.py resume, or manage.py release_host, once whoever did it is ready.")
 def sending() -> str:
-    """Whether an operator has stopped some of it."""
+    """Check that no operator has stopped sending, to all hosts or to some."""
     drain = current_drain()
     if drain:
         since = f"{drain.since:%Y-%m-%d %H:%M} UTC"
         raise Concern(f"nothing has been sent since {since}, when {drain.by} ran drain")
-    if held := held_hosts():
-        raise Concern(f"{len(held)} hosts are held, for longest {held[0].host}")
+    if holds := held_hosts():
+        raise Concern(f"{len(holds)} hosts are held, for longest {holds[0].host}")
     return "nothing is held"
 
 
@@ -177,7 +177,7 @@ register(
     per_host=True,
 )(probe_proxy)
 # Reads what the loops found, so that no request has to probe the proxy (decision N23).
-part("outgoing_proxy")(proxy_as_loops_find_it)
+part("outgoing_proxy")(proxy_status)
 
 
 @register(
@@ -185,23 +185,24 @@ part("outgoing_proxy")(proxy_as_loops_find_it)
     name="sender_addresses",
     per_host=True,
 )
-def told_addresses() -> str:
-    """With a proxy, receivers see its addresses: what companies are told to allow must be those."""
-    told, proxy = settings.SENDER_ADDRESSES, parse_proxy(settings.DELIVERY_PROXY)
-    said = f"{len(told)} networks" if told else "companies are told of none"
-    if proxy is None or not told:
-        return said
+def sender_addresses() -> str:
+    """Check that companies are told to allow the proxy's addresses, which receivers see."""
+    networks = settings.SENDER_ADDRESSES
+    proxy = parse_proxy(settings.DELIVERY_PROXY)
+    summary = f"{len(networks)} networks" if networks else "companies are told of none"
+    if proxy is None or not networks:
+        return summary
     where = ip_address(proxy.host) if proxy.is_address else None
-    if where and where.is_global and not any(where in network for network in told):
+    if where and where.is_global and not any(where in network for network in networks):
         raise Concern(f"deliveries leave through {where}, which is not among them")
-    ours = [str(one.network_address) for one in told if one.num_addresses == 1 and is_ours(one)]
+    ours = [str(one.network_address) for one in networks if one.num_addresses == 1 and is_ours(one)]
     if ours and not (where and is_ours(ip_network(where))):
         raise Concern(f"{ours[0]} is this host's, and deliveries leave through {proxy.host}")
-    return f"{said}, of the proxy {proxy.host} as far as can be told"
+    return f"{summary}, of the proxy {proxy.host} as far as can be told"
 
 
 def is_ours(network: IPv4Network | IPv6Network) -> bool:
-    """Whether its first address is one of this host's."""
+    """Return whether the first address of a network is one of this host's."""
     family = socket.AF_INET if network.version == 4 else socket.AF_INET6
     with socket.socket(family, socket.SOCK_DGRAM) as probe:
         try:
@@ -221,28 +222,28 @@ def outgoing_tls() -> str:
     if not authorities:
         raise RuntimeError("no authority is known, so no receiver is trusted")
     now = datetime.now(UTC).timestamp()
-    living = [each for each in authorities if ssl.cert_time_to_seconds(str(each["notAfter"])) > now]
-    if not living:
+    valid = [each for each in authorities if ssl.cert_time_to_seconds(str(each["notAfter"])) > now]
+    if not valid:
         raise RuntimeError("the certificates of all authorities have expired")
-    if len(living) < MOST_LIVE * len(authorities):
-        expired = len(authorities) - len(living)
+    if len(valid) < MOST_LIVE * len(authorities):
+        expired = len(authorities) - len(valid)
         raise Concern(f"{expired} of {len(authorities)} authorities have expired: an old bundle")
-    return f"{len(living)} authorities, {ssl.OPENSSL_VERSION}"
+    return f"{len(valid)} authorities, {ssl.OPENSSL_VERSION}"
 
 
 @register("Try one with curl from a worker's host: what most have in common is on our side.")
 def receivers() -> str:
-    """Compare webhooks that began to fail with those that got something meanwhile.
+    """Compare webhooks that began to fail with those that got a delivery meanwhile.
 
-    If a few fail it is their affair. If most do it is ours: the network, names, certificates.
+    If a few fail, the cause is theirs. If most do, it is ours: the network, DNS, certificates.
     """
     ((failing, often, since),) = rows_of(FAILING, SEVERAL_FAILURES)
     if not failing:
         return "none began to fail within a day"
-    # Half of them began to fail before then: single ones that are down for long do not count.
+    # Half of them began to fail before `since`: a few that are down for long do not move it.
     ((well,),) = rows_of(WELL_SINCE, since, failing)
     more = " or more" if well == failing else ""
-    said = f"{failing} of {failing + well}{more} began to fail within a day"
+    summary = f"{failing} of {failing + well}{more} began to fail within a day"
     if failing > well and (failing >= MANY_RECEIVERS or often > well):
-        raise Concern(said)
-    return said
+        raise Concern(summary)
+    return summary

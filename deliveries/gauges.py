@@ -6,7 +6,7 @@ from django.conf import settings
 
 from core.measures.gauges import Gauges, gauge, gauge_by, gauges, seconds_since
 from deliveries.engine import holding, leases
-from deliveries.engine.rooms import SLOTS
+from deliveries.engine.slots import SLOTS
 from deliveries.monitoring import backlog
 from deliveries.upkeep import partitions, replaying
 from webhooks.models import Webhook
@@ -60,7 +60,8 @@ def of_scheduler(now: datetime) -> Gauges:
 @gauges
 def of_operators(now: datetime) -> Gauges:
     """Yield how long drains, holds and stalled replays have lasted."""
-    drain, held = holding.current_drain(), holding.held_hosts()
+    drain = holding.current_drain()
+    holds = holding.held_hosts()
     yield gauge(
         "draining_seconds",
         "Seconds since an operator ran drain; 0 where none did",
@@ -69,12 +70,12 @@ def of_operators(now: datetime) -> Gauges:
     yield gauge(
         "host_held_seconds",
         "For how long the host is held that an operator holds longest; 0 where none is",
-        seconds_since(now, held[0].held_at if held else None),
+        seconds_since(now, holds[0].held_at if holds else None),
     )
     yield gauge(
         "replay_still_seconds",
         "Seconds since the run of deliveries sent again moved that stands still longest; 0: none",
-        # Drained loops are to let it stand.
+        # A run is meant to stand still during a drain.
         seconds_since(now, None if drain else replaying.still_since()),
     )
 

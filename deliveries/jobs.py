@@ -1,4 +1,4 @@
-"""Jobs of deliveries. Their names are in metrics, and in the rows of jobs."""
+"""Jobs of deliveries. Their names appear in metrics and in the rows of jobs."""
 
 from datetime import timedelta
 
@@ -7,10 +7,10 @@ from deliveries.engine import pausing
 from deliveries.upkeep import deleted_webhooks, partitions, replaying
 
 
-# Often: it shows that schedulers are alive. Where one webhook was deleted there may be more.
+# Frequent, as it shows that schedulers are alive. If it cancelled anything, there may be more.
 @job(every=timedelta(seconds=10), limit_seconds=15, batch=1)
 def sweep() -> int:
-    """Cancel what is left over from webhooks that were deleted."""
+    """Cancel the pending deliveries of deleted webhooks."""
     return deleted_webhooks.cancel_deliveries()
 
 
@@ -21,11 +21,11 @@ def pause_failing() -> int:
 
 @job(every=replaying.STEP, limit_seconds=60, has_work=replaying.is_under_way)
 def step_replays() -> int:
-    """Take the runs of deliveries that are sent again a step further."""
+    """Take the runs that send deliveries again a step further."""
     return replaying.step_replays()
 
 
-# Weeks ahead; more often than that needs, to notice what fell outside of them.
+# More often than partitions weeks ahead need, to notice rows that fell outside of them.
 @job(every=timedelta(hours=1), limit_seconds=1800, in_child=True, at_start=True)
 def make_partitions() -> int:
     return partitions.make_partitions()

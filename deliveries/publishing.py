@@ -1,4 +1,4 @@
-"""The one door by which an event enters: in the transaction of the fact it tells."""
+"""Publishing of events, the only way in: within the transaction that writes the fact."""
 
 import json
 from collections.abc import Collection, Sequence
@@ -16,7 +16,7 @@ from webhooks.models import Webhook
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """An event: what one event type says of one fact."""
+    """An event: the report of one fact for one event type."""
 
     company_id: int
     # The event type's id.
@@ -24,24 +24,24 @@ class News:
     shipment_id: int | None
     tracking_number: str
     body: bytes
-    # Set for every event about a ticket. Such events are in order by ticket, the others by
+    # Set for every event about a ticket. Such events are ordered by ticket, the others by
     # shipment: an event of a ticket that left this out would overtake the ticket's others.
     ticket_id: int | None
-    # The fact's own: give it to every event that tells this fact (decision N3).
+    # Id of the fact: pass the same to every event that reports it (decision N3).
     fact_id: UUID = field(default_factory=uuid4)
 
 
-# Events get their numbers before they are committed, so a higher one may be seen first. Whoever
-# publishes therefore says from which number on its own can be, before it draws any: a shared
-# advisory lock, which ends with the transaction and whose key holds the number that was the newest.
-# Nobody waits for it, and the first one of a transaction bounds all that it publishes later. Behind
-# the tag, 48 bits are left for the number. Nothing else locks 64-bit numbers (core/data/locks.py).
+# Events get their numbers before they are committed, so a higher one may be visible first. A
+# publisher therefore announces a lower bound of its numbers before it draws any: a shared advisory
+# lock, which ends with the transaction and whose key holds the newest number at that time. It makes
+# nobody wait, and the first one of a transaction bounds all that it publishes later. After the tag,
+# 48 bits are left for the number. Nothing else locks 64-bit numbers (core/data/locks.py).
 LOCK_TAG = 7_303
 NEWEST = (
     "SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS number FROM deliveries_event_id_seq"
 )
-# The number comes first and the locks second: what is numbered up to it and not committed has its
-# lock by then. A transaction gives up its locks only once others see what it wrote.
+# Reads the number first and the locks second: a transaction with an uncommitted number up to that
+# one has its lock by then, and releases it only once others see what it wrote.
 SETTLED = f"""
 WITH newest AS MATERIALIZED ({NEWEST})
 SELECT least(newest.number, (
@@ -99,20 +99,20 @@ SELECT deliveries_uuid(), event.id, listener.id, event.subject_id, event.subject
 FROM event JOIN listener USING (company_id, type_id) WHERE listener.sent
 """  # noqa: S608 - our own text
 
-HEARD = """
+HAS_LISTENER = """
 SELECT EXISTS (SELECT FROM webhooks_webhook
   WHERE company_id = %s::bigint AND type_id = %s::smallint AND deleted_at IS NULL)
 """
 
 
 def encode(payload: dict[str, Any]) -> bytes:
-    """The bytes of a body, made once, stored, signed and sent as they are (decision W10)."""
+    """Encode a body once: the same bytes are stored, signed and sent (decision W10)."""
     text = json.dumps(payload, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return text.encode()
 
 
 def listening_types(company_ids: Collection[int]) -> set[tuple[int, int]]:
-    """(company, type) pairs that have a webhook: nothing else needs a payload made."""
+    """Return the (company, type) pairs that have a webhook: others need no payload."""
     return set(
         Webhook.objects.present()
         .filter(company_id__in=company_ids)
@@ -122,15 +122,15 @@ def listening_types(company_ids: Collection[int]) -> set[tuple[int, int]]:
 
 
 def is_heard(company_id: int, type_id: int) -> bool:
-    """Whether a webhook of the company listens to the type: the same for one event at a time."""
+    """Return whether a webhook of the company listens to the type: `listening_types` for one."""
     with statements.cursor() as cursor:
-        cursor.execute(HEARD, [company_id, type_id])
-        (heard,) = cursor.fetchone() or (False,)
-    return bool(heard)
+        cursor.execute(HAS_LISTENER, [company_id, type_id])
+        (has_listener,) = cursor.fetchone() or (False,)
+    return bool(has_listener)
 
 
 def publish(news: Sequence[News]) -> int:
-    """Write an event and its deliveries for each of `news`; returns how many deliveries.
+    """Write an event and its deliveries for each of `news`; return the number of deliveries.
 
     Call it inside the transaction that writes the fact. A paused webhook gets its deliveries
     too: they wait until it is resumed. One without a URL gets none: its company reads the events.
@@ -151,26 +151,26 @@ def publish(news: Sequence[News]) -> int:
         for position, item in enumerate(news)
     ]
     with traces.tracer.span("publish", kind="producer"), statements.cursor() as cursor:
-        # One JSON text costs a fraction of arrays, which are quoted word by word.
+        # One JSON text costs a fraction of arrays, which are quoted value by value.
         companies = list({item.company_id for item in news})
         cause = request_ids.current(), traces.tracer.current_parent()
         cursor.execute(PUBLISH, [json.dumps(rows), companies, *cause])
-        made = cursor.rowcount
-    if made:
+        count = cursor.rowcount
+    if count:
         transaction.on_commit(doorbell.ring_engine, robust=True)
-    return made
+    return count
 
 
 def newest_number() -> int:
-    """The number of the newest event, committed or not; `settings.NEWEST_EVENT_NUMBER`."""
+    """Return the number of the newest event, committed or not; `settings.NEWEST_EVENT_NUMBER`."""
     return ask_number(NEWEST)
 
 
 def settled_number() -> int:
-    """Up to this number nothing can be added any more: what is there is seen by the next statement.
+    """Return the number up to which the next statement sees all events that there will ever be.
 
-    It stays behind a transaction that has published and has not ended, whoever's it is, and waits
-    for nothing else.
+    It stays below the events of any transaction that has published and not ended, and waits for
+    nothing else.
     """
     return ask_number(SETTLED)
 

@@ -1,8 +1,8 @@
-"""Sends deliveries again: makes their rows due, so that the engine sends them.
+"""Redelivery: makes rows of deliveries due, so that the engine sends them again.
 
-What has ended, or is wanted whatever it waits for, is reopened: it begins anew. A retry is pulled
-forward (decision N1): it is due now and keeps its own next try. Should it fail, it waits for that
-one, at the same place on the ladder. Nothing is pulled ahead of a Retry-After.
+A delivery that has ended, or is to be sent whatever it waits for, is reopened: it begins anew. A
+retry is pulled forward (decision N1): it is due now and keeps the time of its regular retry. If it
+fails, it waits for that, at the same place on the ladder. Nothing is pulled ahead of a Retry-After.
 
 Rows are walked in the order of their events, a part at a time, so that the older of two events of
 a shipment or ticket is never sent after the newer one.
@@ -23,10 +23,10 @@ from deliveries import doorbell, statements
 from deliveries.models import SET_ASIDE, Delivery, State
 from deliveries.models.outgoing import BEFORE_ALL
 
-# Of a request, and of a turn of an engine loop.
+# Deliveries at a time, of a request and of a turn of an engine loop.
 BATCH = 1_000
 PART = 500
-# How often its company may have a delivery sent again in a day of UTC (decision N26).
+# Times that a company may ask for a delivery again in a day of UTC (decision N26).
 MOST_A_DAY = 100
 
 
@@ -67,8 +67,8 @@ class Passed(NamedTuple):
 BEGINNING = Place()
 END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 
-# Of one webhook and one state. What waits lies in a partition of its own, and all else in the
-# others; what ended badly has an index.
+# Reads one webhook and one state. Waiting deliveries have a partition of their own; of the others,
+# those that failed have an index.
 WALK = """
 (SELECT id, created_at, event_id, state,
    coalesce(asked_on = %(today)s AND asked_times >= %(most_a_day)s, false) AS spent
@@ -80,7 +80,7 @@ WALK = """
 """
 
 # Counts that a company asks for deliveries; leaves out those that it may not ask for again today.
-# Also of one in flight, whose claim stays as it is.
+# A delivery in flight is counted too; its claim stays as it is.
 ASK = """
 UPDATE deliveries_delivery SET asked_on = %(today)s,
   asked_times = CASE WHEN asked_on = %(today)s THEN asked_times + 1 ELSE 1 END
@@ -89,7 +89,7 @@ RETURNING id
 """
 
 # Moves a delivery to the open partition, at the start of the retry schedule. A delivery in flight
-# is left alone: it is being sent anyway. The attempt that lies with it goes to the others.
+# is left alone: it is being sent anyway. The attempt stored with it moves to the others.
 AGAIN = f"""
 WITH again AS MATERIALIZED (
   SELECT id, archived_on, webhook_id, attempts, first_attempt_at, attempt_duration_ms, attempt_url,
@@ -116,8 +116,8 @@ WITH again AS MATERIALIZED (
 SELECT count(*) FROM again
 """  # noqa: S608 - our own text
 
-# A rest of our own ends; what the receiver asked for is kept. One probe goes ahead, as after any
-# rest. A webhook without a row has never failed alone, but some of its deliveries may have.
+# Ends a rest of our own; one that the receiver asked for stays. One probe goes first, as after any
+# rest. A webhook without a row has never failed as such, but some of its deliveries may have.
 MENDED = """
 WITH mended AS (
   INSERT INTO deliveries_health AS health (webhook_id, failures, rests, catch_up_before)
@@ -159,7 +159,7 @@ WHERE webhook_id = %s AND catch_up_before = %s
 def walk(
     webhook_id: int, states: Iterable[State], place: Place, until: datetime, most: int
 ) -> list[Passed]:
-    """Deliveries of a webhook behind a place, in the order of their events."""
+    """Return deliveries of a webhook after a place, in the order of their events."""
     parts = [
         WALK.format(state=state.value, which="=" if state == State.WAITING else "<")
         for state in states
@@ -167,7 +167,7 @@ def walk(
     statement = "UNION ALL".join(parts)
     if len(parts) > 1:
         statement += "ORDER BY created_at, event_id LIMIT %(most)s"
-    values = {"webhook": webhook_id, "until": until, "most": most, **bound(), **place._asdict()}
+    values = {"webhook": webhook_id, "until": until, "most": most, **limits(), **place._asdict()}
     with statements.cursor() as cursor:
         cursor.execute(statement, values)
         return [Passed(*row) for row in cursor.fetchall()]
@@ -178,11 +178,11 @@ def catch_up(webhook_id: int) -> None:
 
     `settings.WEBHOOK_RESUMED` names this.
     """
-    note_mended(webhook_id, everything=True)
+    end_rest(webhook_id, everything=True)
 
 
-def note_mended(webhook_id: int, *, everything: bool) -> None:
-    """End its rest; with `everything` have the engine pull its retries forward."""
+def end_rest(webhook_id: int, *, everything: bool) -> None:
+    """End a webhook's rest; with `everything`, have the engine pull its retries forward."""
     with statements.cursor() as cursor:
         cursor.execute(MENDED, {"webhook": webhook_id, "all": everything})
     ring_on_commit()
@@ -193,33 +193,37 @@ def ring_on_commit() -> None:
     transaction.on_commit(doorbell.ring_engine, robust=True)
 
 
-def bound() -> dict[str, date | int]:
-    """Return the day and the bound for statements that count what is asked for."""
+def limits() -> dict[str, date | int]:
+    """Return the day and the limit, for statements that count a company's requests."""
     return {"today": timezone.now().astimezone(UTC).date(), "most_a_day": MOST_A_DAY}
 
 
 def pull(delivery_ids: Sequence[UUID], *, again: bool) -> None:
-    """Make retries due now. `again`: because their company asks for them, which counts; then also
-    those that were pulled forward and failed, and none that was asked for too often today.
+    """Make retries due now.
+
+    `again`: their company asks for them, which counts. This includes retries that were pulled
+    forward and failed, but none that was asked for too often today.
     """
     with statements.cursor() as cursor:
-        cursor.execute(PULL, {"ids": list(delivery_ids), "again": again, **bound()})
+        cursor.execute(PULL, {"ids": list(delivery_ids), "again": again, **limits()})
 
 
 def recover(webhook_id: int, *, since: datetime, until: datetime | None = None) -> int:
-    """Send now, in order, what is not delivered of a window; returns how many deliveries that are.
+    """Send a window's undelivered deliveries now, in order; return their number.
 
-    What was given up begins anew. What waits for a retry keeps its place on the ladder, and is not
-    sent before the time that a Retry-After asked for. What is due, or waits behind an older event
-    of its subject, goes when its turn comes.
+    Given-up ones begin anew. Those that wait for a retry keep their place on the ladder, and are
+    not sent before the time that a Retry-After asked for. Those that are due, or wait for an older
+    event of their subject, go when their turn comes.
 
-    What has been asked for too often today keeps its own time and is not counted. Raises
-    AskedTooOften where that is all there is.
+    Those that were asked for too often today keep their own time and are not counted. Raises
+    AskedTooOften if there are no others.
     """
     bounds = {"since": since.isoformat()} | ({"until": until.isoformat()} if until else {})
     record_api_act("recover", f"webhook {webhook_id}", **bounds)
-    note_mended(webhook_id, everything=False)
-    count, spent, place = 0, False, Place(since)
+    end_rest(webhook_id, everything=False)
+    count = 0
+    spent = False
+    place = Place(since)
     undelivered = (State.WAITING, State.GIVEN_UP)
     while part := walk(webhook_id, undelivered, place, until or END_OF_TIME, BATCH):
         wanted = [each for each in part if not each.spent]
@@ -235,28 +239,28 @@ def recover(webhook_id: int, *, since: datetime, until: datetime | None = None) 
 
 @transaction.atomic
 def send_now(part: list[Passed]) -> None:
-    """All of a part at once: the engine must not see the newer of two events without the older."""
+    """Send a part at once: the engine must not see the newer of two events without the older."""
     pull([each.id for each in part if each.state == State.WAITING], again=True)
     if given_up := [each.id for each in part if each.state == State.GIVEN_UP]:
-        reopen(given_up, counted=True)
+        reopen(given_up, by_company=True)
 
 
 def ask_again(delivery_id: UUID) -> None:
-    """Send a delivery again now because its company asks for it, which counts (decision N26).
+    """Send a delivery again now at its company's request, which counts (decision N26).
 
     Raises AskedTooOften.
     """
     with transaction.atomic():
-        reopen([delivery_id], counted=True)
+        reopen([delivery_id], by_company=True)
         record_api_act("redeliver", f"delivery {delivery_id}")
     ring_on_commit()
 
 
 def redeliver(delivery_ids: Iterable[UUID]) -> int:
-    """Send deliveries again now, with the same X-Webhook-Id; returns how many.
+    """Send deliveries again now, with the same X-Webhook-Id; return how many.
 
-    A delivery that waits for a retry is sent now instead. For the desk and for operators: it is not
-    counted as asked for.
+    A delivery that waits for a retry is sent now instead. For the desk and for operators: it does
+    not count as a company's request.
     """
     again = 0
     ids = list(delivery_ids)
@@ -266,15 +270,15 @@ def redeliver(delivery_ids: Iterable[UUID]) -> int:
     return again
 
 
-def reopen(ids: list[UUID], *, counted: bool = False) -> int:
-    """Make deliveries due; returns how many.
+def reopen(ids: list[UUID], *, by_company: bool = False) -> int:
+    """Make deliveries due; return how many.
 
-    `counted`: because their company asks for them. Raises AskedTooOften where it may ask for none.
+    `by_company`: at their company's request. Raises AskedTooOften if it may ask for none of them.
     """
     for last in (False, False, True):
         try:
             with transaction.atomic(), connection.cursor() as cursor:
-                again = count_asked(cursor, ids) if counted else ids
+                again = count_requests(cursor, ids) if by_company else ids
                 cursor.execute(AGAIN, [again])
                 forget_failed_rows(*SET_ASIDE, again)
                 return int(cursor.fetchone()[0])
@@ -285,12 +289,12 @@ def reopen(ids: list[UUID], *, counted: bool = False) -> int:
     return 0
 
 
-def count_asked(cursor: CursorWrapper, ids: list[UUID]) -> list[UUID]:
-    cursor.execute(ASK, {"ids": ids, **bound()})
-    asked = [id for (id,) in cursor.fetchall()]
-    if not asked:
+def count_requests(cursor: CursorWrapper, ids: list[UUID]) -> list[UUID]:
+    cursor.execute(ASK, {"ids": ids, **limits()})
+    allowed_ids = [id for (id,) in cursor.fetchall()]
+    if not allowed_ids:
         raise AskedTooOften
-    return asked
+    return allowed_ids
 
 
 def has_delivery(delivery_id: UUID) -> bool:
@@ -298,7 +302,7 @@ def has_delivery(delivery_id: UUID) -> bool:
 
 
 def go_on(webhook_id: int, before: datetime, place: Place) -> Place | None:
-    """Pull a part of a webhook's retries forward; returns where to go on, None at the end."""
+    """Pull a part of a webhook's retries forward; return where to go on, None at the end."""
     part = walk(webhook_id, [State.WAITING], place, before, PART)
     pull([each.id for each in part], again=False)
     if len(part) == PART:
@@ -309,16 +313,16 @@ def go_on(webhook_id: int, before: datetime, place: Place) -> Place | None:
 
 
 class Walks:
-    """The walks of one engine loop: one that is interrupted starts over, and finds little to do."""
+    """Walks of one engine loop; one that is interrupted starts over and finds little to do."""
 
-    # A turn of a loop does no more than this: its lease is renewed between turns.
+    # Most walks in a turn of a loop, as its lease is renewed between turns.
     AT_ONCE = 4
 
     def __init__(self) -> None:
         self._places: dict[int, tuple[datetime, Place]] = {}
 
     def go_on(self, wanted: dict[int, datetime]) -> set[int]:
-        """Go on with some webhooks, given until when each; returns those that have more to do."""
+        """Go on with webhooks, each up to its given time; return those that have more to do."""
         more = set(wanted)
         for webhook_id in list(wanted)[: self.AT_ONCE]:
             until, place = self._places.get(webhook_id, (None, BEGINNING))

@@ -26,5 +26,5 @@ def forget_deliveries(sweep: Sweep, before: datetime) -> None:
     sweep.rows["deliveries"] = pruned.rows
     sweep.kept += pruned.kept
     runs = Replay.objects.filter(ended_at__lt=before).order_by("pk")
-    gone = delete_in_steps(runs, dry_run=sweep.dry_run)
-    sweep.note("deliveries", gone, "runs of deliveries sent again")
+    run_count = delete_in_steps(runs, dry_run=sweep.dry_run)
+    sweep.note("deliveries", run_count, "runs of deliveries sent again")

@@ -1,4 +1,4 @@
-"""A task is a doorbell: rows are the truth, and ringing twice is harmless."""
+"""Tasks are doorbells: rows are the truth, and ringing twice is harmless."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from core.watch import traces
 from deliveries.engine.listening import listener
 from deliveries.engine.processes import LoopKeeper
 
-# Made before a worker forks, so that all of its processes share them.
+# Created before a worker forks, so that all of its processes share them.
 bells = [Bell() for _ in range(settings.DELIVERY_LOOPS)]
 keeper = LoopKeeper(bells, [run_scheduler])
 
@@ -26,7 +26,7 @@ def ring_all() -> None:
 
 @worker_init.connect
 def start_loops(sender: Any, **_: object) -> None:
-    """A worker runs its loops itself: neither sending nor the jobs need the broker."""
+    """Start the worker's loops in the worker itself: sending and jobs do not need the broker."""
     keeper.start()
     sender.app.steps["consumer"].add(listener(ring_all))
 
@@ -43,23 +43,23 @@ def stop_loops(**_: object) -> None:
 
 @shared_task
 def deliver() -> None:
-    """Have the engine loops of this worker look at once for what is due.
+    """Make the engine loops of this worker look for due deliveries at once.
 
-    A worker's main process does this itself when it is rung for. What rings through the queue of
-    tasks is a version that does not know the doorbell's own.
+    A worker's main process does this itself when the doorbell rings. This task is for versions
+    that ring through the queue of tasks, as they do not know the doorbell's own.
     """
     ring_all()
 
 
 @shared_task(bind=True)
 def run_job(self: Task[[str], None], name: str) -> None:
-    """Run a job for which there is work (core.jobs.job), and ring where it leaves some."""
-    # `is_foreign` asks no database for our own id (decision N29).
+    """Run a job that has work (core.jobs.job), and ring again if it leaves some."""
+    # Loads our own id, as `is_foreign` does not query it (decision N29).
     deployments.deployment_id()
     if deployments.is_foreign(self.request.headers):
         return
     job = all_jobs()[name]
     with traces.tracer.span(name, job=name):
-        done = job.run_within_limit()
-    if job.has_more(done):
+        result = job.run_within_limit()
+    if job.has_more(result):
         doorbell.ring_job(name, expires=60)

@@ -1,1 +1,1 @@
-"""Shipments as the feed reports them, and the events that their changes publish."""
+"""Shipments from the platform's feed, and the events that their changes publish."""

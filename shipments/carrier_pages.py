@@ -1,4 +1,4 @@
-"""Carriers' own pages about a parcel, by the carrier's name."""
+"""Carriers' tracking pages of a parcel, by the carrier's name."""
 
 from unicodedata import normalize
 from urllib.parse import quote, urlsplit
@@ -7,7 +7,7 @@ from django.conf import settings
 
 from shipments.carriers import carrier_key
 
-# Addresses of the carriers' sites in November 2026. A page without {number} asks for it.
+# Addresses in November 2026. A page without {number} has a form for it.
 READY = {
     "99minutos": "https://tracking.99minutos.com/search/{number}",
     "Correos": "https://www.correos.es/es/es/herramientas/localizador/envios/detalle"
@@ -26,8 +26,8 @@ READY = {
     "UPS": "https://www.ups.com/track?tracknum={number}",
     "USPS": "https://tools.usps.com/go/TrackConfirmAction?tLabels={number}",
 }
-# Further names of the same carriers.
-ALSO = {
+# Other names of the same carriers.
+ALIASES = {
     "DHL Express": "DHL",
     "FedEx Express": "FedEx",
     "J&T Express": "J&T",
@@ -42,21 +42,21 @@ def parcel_context(carrier: str, number: str) -> dict[str, str]:
 
 
 def carrier_page(carrier: str, number: str) -> str:
-    """Return the address of the carrier's page about a parcel; "" for an unknown carrier."""
+    """Return the address of the carrier's page of a parcel; "" for an unknown carrier."""
     pages = {name_key(name): page for name, page in READY.items()}
-    pages |= {name_key(name): READY[known] for name, known in ALSO.items()}
+    pages |= {name_key(alias): READY[name] for alias, name in ALIASES.items()}
     pages |= {name_key(name): page for name, page in settings.CARRIER_PAGES}
     page = pages.get(name_key(carrier), "")
     return page.replace("{number}", quote(number.strip(), safe="")) if is_page(page) else ""
 
 
 def name_key(carrier: str) -> str:
-    """Return one key for the spellings of a carrier: case, accents, spaces and signs aside."""
+    """Return one key for a carrier's spellings, without case, accents, spaces and signs."""
     return "".join(filter(str.isalnum, normalize("NFKD", carrier_key(carrier))))
 
 
 def is_page(page: str) -> bool:
-    """Return True for an https address whose host is written out."""
+    """Tell if an address is https and has a literal host, without a placeholder or login in it."""
     try:
         parts = urlsplit(page)
         host = parts.hostname or ""

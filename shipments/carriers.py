@@ -1,4 +1,4 @@
-"""Which names mean the same carrier: case makes none of its own (decision N28). Pure."""
+"""Spellings of carriers' names, which are compared without case (decision N28). Pure."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ def carrier_key(name: str) -> str:
     return tidy(name).casefold()
 
 
-def usual_spellings(found: Mapping[str, int]) -> dict[str, str]:
-    """How each carrier is spelt most often, by its key; `found` counts spellings."""
-    often = sorted(found.items(), key=lambda one: (one[1], one[0]))
-    return {carrier_key(name): name for name, _ in often}
+def usual_spellings(counts: Mapping[str, int]) -> dict[str, str]:
+    """Return the most frequent spelling of each carrier by its key; `counts` is by spelling."""
+    rarest_first = sorted(counts.items(), key=lambda one: (one[1], one[0]))
+    return {carrier_key(name): name for name, _ in rarest_first}

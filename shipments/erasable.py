@@ -1,14 +1,14 @@
-"""What this app keeps of a company (companies.erasing).
+"""Erasure of a company's shipments (companies.erasing).
 
-Carriers, statuses, times and amounts stay. The platform's feed is refused for an erased company, so
-the digests of its lines go too.
+Carriers, statuses, times and amounts stay. Lines about an erased company are refused, so the
+digests of earlier lines are not needed either.
 """
 
 from companies import erasing
 
 SHIPMENTS = "SELECT id FROM shipments_shipment WHERE company_id = %(company)s"
 
-BLANK_TOLD = {
+BLANK_FACTS = {
     "tracking updates": """
 UPDATE shipments_trackingupdate SET status_description = '', location = '',
   digest = decode(md5(id::text), 'hex')
@@ -26,7 +26,7 @@ BLANK_SHIPMENTS = {
 UPDATE shipments_shipment SET tracking_number = '', "order" = NULL, heard = ''
 WHERE id = ANY(%(keys)s)
 """,
-    **BLANK_TOLD,
+    **BLANK_FACTS,
 }
 
 erasing.register_erasable(

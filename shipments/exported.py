@@ -1,4 +1,4 @@
-"""What a company is told of its shipments (companies.exporting)."""
+"""Export of a company's shipments (companies.exporting)."""
 
 from companies import erasing
 from companies.exporting import Exported, register_exported

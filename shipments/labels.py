@@ -1,4 +1,4 @@
-"""Tracking statuses in the language of whoever reads them. Events and the API do not translate."""
+"""Translated tracking statuses for the desk. Events and the API do not translate."""
 
 from django.utils.translation import pgettext
 
@@ -6,6 +6,6 @@ from shipments.statuses import canonical
 
 
 def tracking_label(status: str) -> str:
-    """Translate a status of `locale/others.pot`; any other stays as the feed sent it."""
-    known = canonical(status)
-    return pgettext("tracking", known)
+    """Translate a status of `locale/others.pot`; return any other as the feed sent it."""
+    text = canonical(status)
+    return pgettext("tracking", text)

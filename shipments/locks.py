@@ -12,8 +12,8 @@ def hold_shipment(company_id: int, shipment_id: int) -> None:
     """Lock this shipment of this company until the end of the transaction; wait if it is locked.
 
     Opening a ticket and recording an incidence both take this lock before they read each other's
-    rows. So of two duplicate tickets the second finds the first (decision T11), and a ticket and an
-    incidence always find each other (decision T19). Call it inside a transaction.
+    rows. So the second of two duplicate tickets finds the first (decision T11), and a ticket and an
+    incidence always find each other (decision T19). Raises RuntimeError outside a transaction.
     """
     hold_shipments([(company_id, shipment_id)])
 

@@ -12,10 +12,10 @@ from core.values.spellings import SearchKey, plain_digits, with_numbers
 
 class ShipmentQuerySet(models.QuerySet["Shipment"]):
     def numbered(self, numbers: Sequence[str]) -> Self:
-        """Keep the shipments with these tracking numbers, however they are spelled.
+        """Filter by tracking numbers, in any spelling.
 
-        Ordering by `place` follows the order of `numbers`; of one number, the spelling that was
-        asked for comes before the others.
+        Ordering by `place` follows the order of `numbers`; within one number, its exact spelling
+        comes before the others.
         """
         wanted = [number for number in numbers if number and "\x00" not in number]
         exact = [When(tracking_number=one, then=2 * at) for at, one in enumerate(wanted)]
@@ -24,12 +24,12 @@ class ShipmentQuerySet(models.QuerySet["Shipment"]):
             for at, one in enumerate(wanted)
             for spelled in dict.fromkeys([one, plain_digits(one)])
         ]
-        found = with_numbers(self, wanted)
-        return found.alias(place=Case(*exact, *others, default=Value(0)))
+        place = Case(*exact, *others, default=Value(0))
+        return with_numbers(self, wanted).alias(place=place)
 
 
 class Shipment(models.Model):
-    """A parcel as the shipping platform knows it. The id is the platform's."""
+    """A parcel of the shipping platform, with the platform's id."""
 
     id = models.BigIntegerField(primary_key=True)
     company = models.ForeignKey(
@@ -41,14 +41,14 @@ class Shipment(models.Model):
     order = models.JSONField(
         _("order"), null=True, help_text="The shop's order, for ecommerce events."
     )
-    # As the platform sent it; statuses.py need not list it (decision W18).
+    # The platform's text; statuses.py need not list it (decision W18).
     status = models.CharField(_("status"), max_length=100, default="Created")
     created_at = models.DateTimeField(_("created at"))
     shipped_at = models.DateTimeField(_("shipped at"), null=True)
     delivered_at = models.DateTimeField(_("delivered at"), null=True)
-    # The time that its latest event carries: the next one's is later (decision N2).
+    # Time in its latest event: the next one's is later (decision N2).
     last_event_at = models.DateTimeField(null=True)
-    # Digests of the latest hundred lines about the shipment itself: see applying.is_new_line.
+    # Digests of the latest hundred lines about the shipment itself (applying.is_new_line).
     heard = models.BinaryField(default=bytes)
 
     objects = ShipmentQuerySet.as_manager()
@@ -65,16 +65,16 @@ class Shipment(models.Model):
 
 
 class Today(Func):
-    """The day it is for the database."""
+    """The database's current date."""
 
     template = "CURRENT_DATE"
     output_field = models.DateField()
 
 
 class TrackingUpdate(models.Model):
-    """One scan of a shipment, as the feed reported it. They lie in partitions of a week."""
+    """A scan of a shipment, as the feed reported it. The table is partitioned by week."""
 
-    # db_index=False: the index of the unique constraint begins with this column.
+    # No index: that of the unique constraint begins with this column.
     shipment = models.ForeignKey(
         Shipment,
         on_delete=models.CASCADE,
@@ -83,20 +83,20 @@ class TrackingUpdate(models.Model):
         db_constraint=False,
         verbose_name=_("shipment"),
     )
-    # Of the line's values: the same line twice is the same update.
+    # Digest of the line's values: a repeated line is the same update.
     digest = models.BinaryField(max_length=16)
     status = models.CharField(_("status"), max_length=100)
     status_description = models.CharField(_("status description"), max_length=500, blank=True)
     location = models.CharField(_("location"), max_length=300, blank=True)
     occurred_at = models.DateTimeField(_("occurred at"))
-    # When it was recorded, by our own clock, as the line may say any. Retention puts it off.
+    # Day of recording by our own clock: a line may have any time. Retention moves it forward.
     day = models.DateField(_("day"), db_default=Today())
 
     class Meta:
         verbose_name = _("tracking update")
         verbose_name_plural = _("tracking updates")
         constraints = [
-            # Of all days together it is the lock on the shipment that keeps them single.
+            # The lock on the shipment prevents duplicates on different days.
             models.UniqueConstraint(
                 fields=["shipment", "digest", "day"], name="one_update_per_line"
             ),
@@ -139,13 +139,13 @@ class Surcharge(models.Model):
 
 
 class Incidence(models.Model):
-    """A known problem with a shipment. The id is the platform's."""
+    """A known problem with a shipment, with the platform's id."""
 
     id = models.BigIntegerField(primary_key=True)
     shipment = models.ForeignKey(
         Shipment, on_delete=models.CASCADE, related_name="incidences", verbose_name=_("shipment")
     )
-    # The name of a shipment-based ticket type; empty matches every type (decision T19).
+    # Name of a shipment-based ticket type; empty matches every type (decision T19).
     kind = models.CharField(_("kind"), max_length=50, blank=True)
     description = models.CharField(_("description"), max_length=500, blank=True)
     open = models.BooleanField(_("open"), default=True)

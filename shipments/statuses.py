@@ -1,6 +1,6 @@
-"""The statuses of a shipment (decision W18). Pure.
+"""Statuses of a shipment (decision W18). Pure.
 
-A status of the feed that the table does not have is kept as it came.
+A status of the feed that is not in the table is stored unchanged.
 """
 
 CREATED = "Created"
@@ -47,22 +47,22 @@ _BY_LOWER = {name.lower(): name for name in NAMES}
 
 
 def canonical(text: str) -> str:
-    """The table's spelling of a status, or the text itself if the table does not have it."""
+    """Return the table's spelling of a status, or the text itself if it is not in the table."""
     return _BY_LOWER.get(text.lower(), text)
 
 
 def is_same_status(one: str, other: str) -> bool:
-    """Whether two texts are the same status; upper and lower case make no difference."""
+    """Compare two statuses without case."""
     return one.lower() == other.lower()
 
 
 def lower(status: str) -> str:
-    """The status as event types 3 and 4 send it."""
+    """Return a status as event types 3 and 4 send it."""
     return status.lower()
 
 
 def title(status: str) -> str:
-    """The status as types 1 and 2 send it: the table's spelling, else every word capitalized."""
-    known = _BY_LOWER.get(status.lower())
+    """Return a status as types 1 and 2 send it: the table's spelling, or capitalized words."""
+    name = _BY_LOWER.get(status.lower())
     # str.title would write "Driver'S".
-    return known or " ".join(word.capitalize() for word in status.split(" "))
+    return name or " ".join(word.capitalize() for word in status.split(" "))

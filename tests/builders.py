@@ -49,20 +49,20 @@ def news(company: Company, shipment_id: int | None = 1, **changes: Any) -> News:
 def agent(
     username: str = "ada", *, skills: Iterable[int] = (), group: str = "agent", **changes: Any
 ) -> Agent:
-    """Somebody at work, who takes every type of ticket unless told otherwise."""
+    """Create an agent who takes every type of ticket unless the arguments say otherwise."""
     user = get_user_model().objects.create_user(username, password="secret", is_staff=True)
     user.groups.add(role(group))
-    made = Agent.objects.create(user=user, **changes)
-    made.skills.set(skills)
-    return made
+    row = Agent.objects.create(user=user, **changes)
+    row.skills.set(skills)
+    return row
 
 
 def role(name: str) -> Group:
-    """The group as the service makes it; which permissions it has is looked up once a process."""
-    found, made = Group.objects.get_or_create(name=name)
-    if made:
-        found.permissions.set(permission_ids(name))
-    return found
+    """Return the group with the service's permissions, which are looked up once a process."""
+    group, created = Group.objects.get_or_create(name=name)
+    if created:
+        group.permissions.set(permission_ids(name))
+    return group
 
 
 @cache
@@ -77,7 +77,7 @@ def ticket(company: Company, *, type_id: int = 3, **changes: Any) -> Ticket:
 
 
 def file(company: Company, **changes: Any) -> TicketFile:
-    """One whose content lies nowhere."""
+    """Create a file whose content is not in the storage."""
     values = {
         "name": "box.png",
         "media_type": "image/png",
@@ -105,7 +105,7 @@ def incidence(shipment: Shipment, id: int = 501, **changes: Any) -> Incidence:
 
 
 def fact(kind: str, **fields: Any) -> None:
-    """Have the feed bring one line."""
+    """Feed one line through the platform's feed."""
     outcome = recording.record_facts([parsing.parse({"kind": kind, **fields})])
     assert outcome.bad == []
 

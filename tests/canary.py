@@ -1,4 +1,4 @@
-"""Secrets that a test was given or gave away, and every place where one of them may have got to."""
+"""Secrets that a test was given or received, and every place that one of them may have reached."""
 
 import base64
 import io
@@ -15,16 +15,16 @@ TABLES = """
 SELECT relname FROM pg_class
 WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = 'public'::regnamespace
 """
-# Of every row all columns as text, bytes in hex.
+# All columns of a row as text, bytes in hex.
 ROWS = 'SELECT to_jsonb(row)::text FROM "{}" AS row'
 
 
 class Canaries:
-    """By what each is for. `seen` is what was looked at: a place, and its text."""
+    """Secrets by purpose. `places` has what was searched: a place, and its text."""
 
     def __init__(self) -> None:
         self.secrets: dict[str, set[str]] = {}
-        self.seen: list[tuple[str, str]] = []
+        self.places: list[tuple[str, str]] = []
 
     def add(self, kind: str, secret: str) -> str:
         assert len(secret) >= 8, "too short to be told from other text"
@@ -33,7 +33,7 @@ class Canaries:
 
     def look(self, place: str, content: str | bytes) -> None:
         text = content.decode("utf-8", "replace") if isinstance(content, bytes) else content
-        self.seen.append((place, text))
+        self.places.append((place, text))
 
     def look_at_zip(self, place: str, content: bytes) -> None:
         with zipfile.ZipFile(io.BytesIO(content)) as files:
@@ -52,22 +52,22 @@ class Canaries:
             parts = [email.subject, email.body, *map(str, getattr(email, "alternatives", []))]
             self.look("error mail", "\n".join(parts))
 
-    def found(self) -> set[tuple[str, str]]:
-        """What was found where: kinds of secrets, and places."""
+    def leaks(self) -> set[tuple[str, str]]:
+        """Return the leaks: kinds of secrets, and the places that hold them."""
         spellings = {
             kind: {spelt for secret in secrets for spelt in spellings_of(secret)}
             for kind, secrets in self.secrets.items()
         }
         return {
             (kind, place)
-            for place, text in self.seen
+            for place, text in self.places
             for kind, spelt in spellings.items()
             if any(each in text for each in spelt)
         }
 
 
 def spellings_of(secret: str) -> Iterator[str]:
-    """As it is, and as columns, pages and addresses write text and bytes."""
+    """Yield the secret as it is, and as columns, pages and addresses write text and bytes."""
     plain = secret.encode()
     yield secret
     yield json.dumps(secret)[1:-1]
@@ -77,15 +77,15 @@ def spellings_of(secret: str) -> Iterator[str]:
 
 
 def base64_inside(plain: bytes) -> Iterator[str]:
-    """Base64 of a longer text in which it begins at any place."""
+    """Yield Base64 of a longer text that contains these bytes at any offset."""
     for before in range(3):
         spelt = base64.b64encode(b"x" * before + plain).decode()
-        # Leave out the letters that depend on what stands around it.
+        # Leave out the characters that depend on the surrounding bytes.
         yield spelt[4 if before else 0 : len(spelt) - 4]
 
 
 def secrets_in(answer: Any) -> Iterator[str]:
-    """The members of an answer that are called secrets."""
+    """Yield the members of an answer whose names say that they are secrets."""
     if isinstance(answer, dict):
         for name, inner in answer.items():
             if name in ("secret", "standard_secret") and isinstance(inner, str):

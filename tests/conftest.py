@@ -49,24 +49,24 @@ from webhooks.targets import Policy
 
 TESTS = Path(__file__).resolve().parent
 
-# As config.urls does: tests ask which pages there are before any is opened.
+# Load the admin pages as config.urls does: tests list them before any is opened.
 admin.autodiscover()
 
-# How long an example takes is the machine's affair. What else is set, as for CI, stays so.
+# An example's duration depends on the machine. Other settings stay as they are in CI.
 examples.register_profile(
     "unhurried", examples(), deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 examples.load_profile("unhurried")
 
 
-# They start programs and wait for them. Begun first, they wait while the others compute; begun
-# last, one process waits alone.
+# They start programs and wait for them. Run first, they wait while the others compute; run last,
+# they leave one process waiting alone.
 PATIENT = ("bench", "devtools", "further", "upgrades", "walks")
 # Each of these takes seconds, some a minute, so the short ones come last.
 EARLY = (*PATIENT, "browser")
 
 
-# What is loaded stays. Looking through it again and again takes a tenth of all time.
+# Loaded modules stay. Collecting them again and again would take a tenth of all time.
 gc.disable()
 
 
@@ -82,7 +82,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path.relative_to(TESTS).parts[0] not in EARLY)
 
 
-# Nothing that is well takes so long, however busy the machine is: what hangs fails by itself.
+# Nothing healthy takes this long, however busy the machine is: a test that hangs fails by itself.
 LIMIT_SECONDS, PATIENT_LIMIT_SECONDS = 300, 1800
 
 
@@ -104,13 +104,13 @@ def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
     close_what_was_left_open()
 
 
-# A list, because servers' threads add to it while a test's end looks through it.
+# A list, because servers' threads add to it while the end of a test iterates over it.
 opened: list[ReferenceType[psycopg.Connection[Any]]] = []
 open_connection = psycopg.Connection.__init__
 
 
-def note_opened(self: psycopg.Connection[Any], *given: Any, **named: Any) -> None:
-    open_connection(self, *given, **named)
+def note_opened(self: psycopg.Connection[Any], *arguments: Any, **options: Any) -> None:
+    open_connection(self, *arguments, **options)
     opened.append(ref(self))
 
 
@@ -121,24 +121,24 @@ PATIENCE_SECONDS = 20
 
 
 def left_open() -> list[psycopg.Connection[Any]]:
-    known = [each for each in (reference() for reference in opened.copy()) if each is not None]
-    return [each for each in known if not each.closed and each is not connection.connection]
+    alive = [each for each in (reference() for reference in opened.copy()) if each is not None]
+    return [each for each in alive if not each.closed and each is not connection.connection]
 
 
 def close_what_was_left_open() -> None:
     """Fail the test that has left a connection to PostgreSQL open.
 
     Otherwise Python collects it during another test, and that one fails. A server's thread
-    closes its own only after it has answered, and gets the time to.
+    closes its connection only after the response, and gets the time for that.
     """
     until = time.monotonic() + PATIENCE_SECONDS
     while left_open() and time.monotonic() < until:
         time.sleep(0.01)
-    left = left_open()
-    for each in left:
+    unclosed = left_open()
+    for each in unclosed:
         each.close()
     opened[:] = [reference for reference in opened.copy() if reference() is not None]
-    assert not left, f"{len(left)} connections were left open"
+    assert not unclosed, f"{len(unclosed)} connections were left open"
 
 
 def signed_in(company: Company) -> APIClient:
@@ -150,25 +150,25 @@ def signed_in(company: Company) -> APIClient:
 
 @pytest.fixture(autouse=True)
 def own_floods() -> None:
-    """Have no line of a test left out since others wrote it as well."""
+    """Clear the flood filter, so that lines of other tests drop none of this one's."""
     FLOODS.forget()
 
 
 @pytest.fixture(autouse=True)
 def own_request() -> None:
-    """End the request of another test whose answer was not read to its end."""
+    """End the request of another test whose response was not read to its end."""
     request_ids.end_request()
 
 
 @pytest.fixture
 def company(db: None) -> Company:
-    """Acme, who calls."""
+    """Create Acme, which calls the API."""
     return build.company("Acme")
 
 
 @pytest.fixture
 def birch(db: None) -> Company:
-    """Another company, who must never see anything of Acme's."""
+    """Create another company, which must never see anything of Acme's."""
     return build.company("Birch")
 
 
@@ -187,29 +187,29 @@ shipped: dict[type[Model], list[Model]] = {}
 
 @receiver(post_migrate)
 def keep_the_shipped_rows(sender: AppConfig, **_: object) -> None:
-    """Read the rows that migrations made, such as the ticket types."""
+    """Read the rows that migrations insert, such as the ticket types."""
     if sender.name == "tickets" and not shipped:
         shipped.update({model: list(model.objects.all()) for model in sender.get_models()})
 
 
 def put_back_the_shipped_rows() -> None:
-    """The flush behind a test that commits deletes them too."""
+    """Insert them again, because the flush after a test that commits deletes them too."""
     with transaction.atomic():
         for model, rows in shipped.items():
             model.objects.bulk_create(rows, ignore_conflicts=True)
 
 
-# They come with the migrations, and nothing that runs ever writes them.
+# Migrations fill these tables, and the service never writes them.
 FIXED_TABLES = {"django_content_type", "auth_permission", "django_migrations"}
 
 
 def delete_rows(
     operations: DatabaseOperations, style: object, tables: list[str], **_: object
 ) -> list[str]:
-    """The flush behind a test that commits: only the tables that it has filled.
+    """Flush after a test that commits, but only the tables that it has filled.
 
-    Emptying all of them takes PostgreSQL a hundred times as long. Nothing that guards rows, such
-    as those of history, is asked meanwhile.
+    Emptying all of them takes PostgreSQL a hundred times as long. Triggers that guard rows, such as
+    those of history, are disabled meanwhile.
     """
     quoted = {name: operations.quote_name(name) for name in set(tables) - FIXED_TABLES}
     ask = " UNION ALL ".join(
@@ -227,9 +227,9 @@ DatabaseOperations.sql_flush = delete_rows
 
 
 def put_back_rows(*_: object, **__: object) -> None:
-    """Put rows back after a flush, instead of running every post_migrate handler.
+    """Restore rows after a flush, instead of running every post_migrate handler.
 
-    Those look through all content types and permissions, which the flush leaves alone.
+    Those iterate over all content types and permissions, which the flush leaves alone.
     """
     put_back_the_shipped_rows()
     put_back_the_deployment()
@@ -239,10 +239,10 @@ def put_back_rows(*_: object, **__: object) -> None:
 flush.emit_post_migrate_signal = put_back_rows
 
 if pytest_servers.FOLDER in os.environ:
-    # A throwaway server goes with all its databases.
-    DatabaseCreation._destroy_test_db = lambda *given: None
+    # A temporary server is removed with all its databases.
+    DatabaseCreation._destroy_test_db = lambda *_: None
 
-# A server that a test starts sends styles and scripts as the service does: by its middleware.
+# Servers in tests send styles and scripts as the service does: by its middleware.
 StaticFilesHandler._should_handle = lambda handler, path: False
 
 
@@ -250,7 +250,7 @@ StaticFilesHandler._should_handle = lambda handler, path: False
 def django_db_modify_db_settings(
     django_db_modify_db_settings_parallel_suffix: None, django_db_blocker: DjangoDbBlocker
 ) -> None:
-    """Of several processes the first migrates a database, and each works on a copy of it."""
+    """Migrate in the first of several processes; each works on a copy of its database."""
     folder = os.environ.get(pytest_servers.FOLDER)
     if folder and "PYTEST_XDIST_WORKER" in os.environ:
         with exclusively(Path(folder) / "migrating"), django_db_blocker.unblock():
@@ -258,18 +258,18 @@ def django_db_modify_db_settings(
 
 
 def migrated_database() -> str:
-    """The name of a database with all tables, which whoever asks first makes."""
-    name, given = "migrated", connection.settings_dict
-    connection.settings_dict = {**given, "NAME": "postgres"}
+    """Return the name of a database with all tables, which the first caller creates."""
+    name, own_settings = "migrated", connection.settings_dict
+    connection.settings_dict = {**own_settings, "NAME": "postgres"}
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name])
-        known = cursor.fetchone()
+        exists = cursor.fetchone()
     connection.close()
-    if not known:
-        connection.settings_dict["TEST"] = {**given["TEST"], "NAME": name}
+    if not exists:
+        connection.settings_dict["TEST"] = {**own_settings["TEST"], "NAME": name}
         connection.creation.create_test_db(verbosity=0, serialize=False)
         connection.close()
-    connection.settings_dict = given
+    connection.settings_dict = own_settings
     return name
 
 
@@ -284,15 +284,15 @@ def keep_the_deployment(sender: AppConfig, **_: object) -> None:
 
 
 def put_back_the_deployment() -> None:
-    """It stays the same for the processes that tests start, whatever is deleted between them."""
+    """Keep it the same for the processes that tests start, whatever is deleted between them."""
     Deployment.objects.update_or_create(pk=1, defaults={"uuid": DEPLOYMENT})
 
 
 @pytest.fixture(autouse=True)
 def no_targets_of_another_test(monkeypatch: pytest.MonkeyPatch) -> None:
     policy.clear_cached_rules()
-    # Not read again in the middle of a test that counts queries.
-    monkeypatch.setattr(policy, "KEPT_SECONDS", 10**9)
+    # The policy is not read again in the middle of a test that counts queries.
+    monkeypatch.setattr(policy, "CACHE_SECONDS", 10**9)
 
 
 @pytest.fixture
@@ -307,7 +307,7 @@ def feed(tmp_path: Path) -> Callable[..., Fed]:
 
 @pytest.fixture
 def one_minute(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All requests are counted in the same minute, of which nothing has been counted yet."""
+    """Count all requests in the same minute, which has no counts yet."""
     cache.clear()
     middle = time.time() // rates.WINDOW_SECONDS * rates.WINDOW_SECONDS + 20
     monkeypatch.setattr(rates, "time", SimpleNamespace(time=lambda: middle))
@@ -315,12 +315,12 @@ def one_minute(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def rows_to_keep(transactional_db: None) -> None:
-    """For tests whose rows other connections must see."""
+    """Commit rows for tests in which other connections must see them."""
 
 
 @pytest.fixture
 def loopback(settings: Settings) -> Policy:
-    """The target policy under which a test's own receivers may be reached."""
+    """Allow a test's own receivers on loopback; returns the target policy."""
     settings.WEBHOOK_ALLOW_HTTP = True
     settings.WEBHOOK_ALLOWED_NETWORKS = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
     return target_policy.current_policy()
@@ -328,5 +328,5 @@ def loopback(settings: Settings) -> Policy:
 
 @pytest.fixture
 def agent(db: None) -> Agent:
-    """Ada, who works tickets."""
+    """Create Ada, who works tickets."""
     return build.agent("ada")

@@ -1,4 +1,4 @@
-"""Databases to migrate and to compare, on the server of the tests."""
+"""Databases to migrate and to compare, on the tests' server."""
 
 import importlib.util
 import os
@@ -15,28 +15,28 @@ from tools.dev.postgres import BRANCH, WHEEL
 
 
 class Database:
-    """A database beside the one of the tests."""
+    """A database next to the tests' one."""
 
     def __init__(self, name: str) -> None:
         self.name = name
 
     @property
     def url(self) -> str:
-        """As DATABASE_URL has it."""
+        """URL for DATABASE_URL."""
         address, mark, query = os.environ["DATABASE_URL"].partition("?")
         return f"{address.rpartition('/')[0]}/{self.name}{mark}{query}"
 
     def access(self) -> dict[str, str]:
-        """Where the server is and who we are, in the words of libpq's environment."""
+        """Environment variables of libpq: the server's address and our account."""
         server = connection.settings_dict
-        named = {
+        variables = {
             "PGHOST": server["HOST"],
             "PGPORT": str(server["PORT"]),
             "PGUSER": server["USER"],
             "PGPASSWORD": server["PASSWORD"],
             "PGDATABASE": self.name,
         }
-        return {name: value for name, value in named.items() if value}
+        return {name: value for name, value in variables.items() if value}
 
     def ask(self, statement: str) -> list[tuple[Any, ...]]:
         with self.link() as link:
@@ -60,9 +60,9 @@ def new_database(name: str, how: str = "") -> Iterator[Database]:
 
 
 def program_of_postgresql(name: str) -> str:
-    """Find a program, such as pg_dump, that came with the server's."""
-    if named := os.environ.get("PG_BIN"):
-        return str(Path(named) / name)
+    """Find a program, such as pg_dump, that belongs to the server's installation."""
+    if folder := os.environ.get("PG_BIN"):
+        return str(Path(folder) / name)
     wheel = importlib.util.find_spec(WHEEL)
     if wheel is not None and wheel.origin is not None:
         return str(Path(wheel.origin).parent / BRANCH / "bin" / name)

@@ -1,4 +1,4 @@
-"""GET /schema as tests read it, and whether a value has the shape that it tells."""
+"""GET /schema as tests read it, and checks of values against its shapes."""
 
 import json
 from collections.abc import Iterator
@@ -14,35 +14,35 @@ Schema = dict[str, Any]
 
 @dataclass(frozen=True)
 class Operation:
-    """One method of one path."""
+    """A method of a path."""
 
     path: str
     method: str
-    told: Schema = field(compare=False)
+    spec: Schema = field(compare=False)
 
     def __str__(self) -> str:
-        return self.told["operationId"]
+        return self.spec["operationId"]
 
     @property
     def takes_body(self) -> bool:
-        return "requestBody" in self.told
+        return "requestBody" in self.spec
 
     @property
     def idempotent(self) -> bool:
-        names = [parameter["name"] for parameter in self.told.get("parameters", [])]
+        names = [parameter["name"] for parameter in self.spec.get("parameters", [])]
         return "Idempotency-Key" in names
 
     @property
     def responses(self) -> Schema:
-        return self.told["responses"]
+        return self.spec["responses"]
 
     @property
     def refusals(self) -> Schema:
-        return {code: told for code, told in self.responses.items() if code not in ("200", "304")}
+        return {code: one for code, one in self.responses.items() if code not in ("200", "304")}
 
     def bodies(self) -> list[Any]:
-        """The examples of what to send, as they stand."""
-        return [*examples(self.told["requestBody"]).values()] if self.takes_body else []
+        """Return the examples of its request body, as they stand."""
+        return [*examples(self.spec["requestBody"]).values()] if self.takes_body else []
 
 
 @cache
@@ -54,34 +54,34 @@ def description() -> Schema:
 
 @cache
 def operations() -> list[Operation]:
-    """Those of companies: the platform's address is told apart by its tag."""
+    """Return those of companies: the platform's address has another tag."""
     paths = description()["paths"].items()
-    every = [Operation(path, method, told) for path, told in paths for method, told in told.items()]
-    return [each for each in every if each.told["tags"] != ["Platform"]]
+    every = [Operation(path, method, spec) for path, own in paths for method, spec in own.items()]
+    return [each for each in every if each.spec["tags"] != ["Platform"]]
 
 
 def operation(id: str) -> Operation:
-    (found,) = [each for each in operations() if str(each) == id]
-    return found
+    (match,) = [each for each in operations() if str(each) == id]
+    return match
 
 
 def schema(part: Schema) -> Schema:
-    """Of a request body or a response."""
+    """Return the schema of a request body or a response."""
     return part["content"]["application/json"]["schema"]
 
 
 def examples(part: Schema) -> dict[str, Any]:
-    shown = part["content"]["application/json"].get("examples", {})
-    return {name: example["value"] for name, example in shown.items()}
+    entries = part["content"]["application/json"].get("examples", {})
+    return {name: example["value"] for name, example in entries.items()}
 
 
 def code_of(refusal: Any) -> str:
-    """The word for programs, whichever face has refused."""
+    """Return the code for programs in a refusal, in whichever shape it is."""
     return refusal["error"]["reason"] if refusal.get("meta") == "error" else refusal["code"]
 
 
 def conforms(value: Any, schema: Schema) -> None:
-    """Fails on what the schema does not allow, and on members that it does not name."""
+    """Fail on what the schema does not allow, and on members that it does not name."""
     whole = {**strict(schema), "components": components()}
     validator = Draft202012Validator(whole, format_checker=Draft202012Validator.FORMAT_CHECKER)
     wrong = [f"{each.json_path}: {each.message}" for each in validator.iter_errors(value)]
@@ -104,9 +104,9 @@ def strict(schema: Any) -> Any:
     return inner
 
 
-def has_headers(answer: Any, told: Schema) -> None:
-    """Fails on a header that `told`, a response, promises and the answer lacks."""
-    for name, header in told.get("headers", {}).items():
+def has_headers(answer: Any, response: Schema) -> None:
+    """Fail if the answer lacks a header that the described response promises."""
+    for name, header in response.get("headers", {}).items():
         value = answer[name]
         conforms(int(value) if header["schema"]["type"] == "integer" else value, header["schema"])
 

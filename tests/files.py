@@ -1,4 +1,4 @@
-"""Small files for tests: good ones, and those that strangers make."""
+"""Small files for tests: good ones, and malicious ones."""
 
 import struct
 import zlib
@@ -25,32 +25,32 @@ WHERE_IT_WAS = "19 deg 25 min North"
 
 
 def picture(form: str = "PNG", size: tuple[int, int] = (6, 4), **options: Any) -> bytes:
-    made = BytesIO()
-    Image.new("RGB", size, "red").save(made, form, **options)
-    return made.getvalue()
+    content = BytesIO()
+    Image.new("RGB", size, "red").save(content, form, **options)
+    return content.getvalue()
 
 
 def photo() -> bytes:
-    """As a phone makes it: lying on its side, and telling where it was taken."""
-    noted = Image.Exif()
-    noted[0x0112] = 6  # to be turned by a quarter
-    noted[0x010E] = WHERE_IT_WAS
-    noted.get_ifd(0x8825).update({1: "N", 2: (19.0, 25.0, 0.0)})
-    return picture("JPEG", exif=noted, comment=b"made by a stranger")
+    """Return a photo as phones make it: rotated, and with the place where it was taken."""
+    exif = Image.Exif()
+    exif[0x0112] = 6  # rotated by a quarter
+    exif[0x010E] = WHERE_IT_WAS
+    exif.get_ifd(0x8825).update({1: "N", 2: (19.0, 25.0, 0.0)})
+    return picture("JPEG", exif=exif, comment=b"made by a stranger")
 
 
 def pdf(pages: int = 1) -> bytes:
-    document, made = pypdfium2.PdfDocument.new(), BytesIO()
+    document, content = pypdfium2.PdfDocument.new(), BytesIO()
     for _ in range(pages):
         document.new_page(200, 300)
-    document.save(made)
-    return made.getvalue()
+    document.save(content)
+    return content.getvalue()
 
 
 def png(head: tuple[int, int, int, int], rows: bytes, *more: tuple[bytes, bytes]) -> bytes:
-    """A PNG of width, height, bits and colour type; each row of bytes begins with its filter."""
-    said = struct.pack(">IIBBBBB", *head, 0, 0, 0)
-    parts = [(b"IHDR", said), *more, (b"IDAT", zlib.compress(rows)), (b"IEND", b"")]
+    """Build a PNG: width, height, bits and colour type; each row begins with its filter."""
+    header = struct.pack(">IIBBBBB", *head, 0, 0, 0)
+    parts = [(b"IHDR", header), *more, (b"IDAT", zlib.compress(rows)), (b"IEND", b"")]
     return b"\x89PNG\r\n\x1a\n" + b"".join(
         struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
         for kind, data in parts
@@ -58,7 +58,7 @@ def png(head: tuple[int, int, int, int], rows: bytes, *more: tuple[bytes, bytes]
 
 
 def bomb(width: int = 60_000, height: int = 60_000) -> bytes:
-    """A PNG of some bytes that says it has thousands of millions of pixels."""
+    """Build a PNG of some bytes that claims to have billions of pixels."""
     return png((width, height, 8, 2), bytes(100))
 
 
@@ -74,14 +74,14 @@ def send(
 
 
 def send_form(api: APIClient, path: str, body: bytes, boundary: str = "x", **headers: str) -> Any:
-    """A form as it is, well made or not."""
+    """Post a form unchanged, valid or not."""
     kind = f"multipart/form-data; boundary={boundary}"
     return api.generic("POST", path, body, content_type=kind, headers=headers)
 
 
 def form_part(name: str, content: bytes, filename: str | None = None) -> bytes:
-    named = f'; filename="{filename}"' if filename is not None else ""
-    head = f'Content-Disposition: form-data; name="{name}"{named}\r\n\r\n'
+    parameter = f'; filename="{filename}"' if filename is not None else ""
+    head = f'Content-Disposition: form-data; name="{name}"{parameter}\r\n\r\n'
     return head.encode() + content + b"\r\n"
 
 

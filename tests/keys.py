@@ -1,4 +1,4 @@
-"""Keys of FIELD_KEYS that come and go."""
+"""Keys of FIELD_KEYS that are added and lost."""
 
 from cryptography.fernet import Fernet
 from pytest_django import Settings
@@ -9,7 +9,7 @@ def new_key() -> str:
 
 
 def lose_keys(settings: Settings) -> list[str]:
-    """From here on another key is used alone; returns those that are lost."""
+    """Replace all keys by a new one; returns the lost ones."""
     lost = settings.FIELD_KEYS
     settings.FIELD_KEYS = [new_key()]
     return lost

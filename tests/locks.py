@@ -22,17 +22,17 @@ LOCK = re.compile(
     r"\bFOR\s+(?:NO\s+KEY\s+UPDATE|UPDATE|SHARE|KEY\s+SHARE)\b"
     r"|\bpg_(?:try_)?advisory_\w+\(|\bLOCK\s+TABLE\b"
 )
-# Without a lock a SELECT waits for nobody, and a write says so by how it begins.
+# A SELECT without a lock waits for nobody, and a write is recognized by its first word.
 WAITS_AT_LOCK = re.compile(rf"\A\s*SELECT\b|{LOCK.pattern}")
 # Functions that take the lock of `core/data/locks.py` for their caller.
-LENT = {"hold", "try_key"}
+LOCKING_FUNCTIONS = {"hold", "try_key"}
 
 
 class Pair(NamedTuple):
-    """Two acts in need of one lock. `gives`: what the second returns, or the error that it raises.
+    """Two acts that need one lock. `gives`: the second's result, or the error that it raises.
 
     `waits`: the second waits until the first has committed, in a statement like `at`; otherwise it
-    passes by what the first holds, without waiting.
+    passes by the first one's lock, without waiting.
     """
 
     first: Callable[[], object]
@@ -61,25 +61,25 @@ def twice(act: Callable[[], object], gives: object = ANY, *, waits: bool = True)
     return Pair(first=act, second=act, gives=gives, waits=waits)
 
 
-def made_in(module: str) -> list[MakePair]:
-    made = [make for pairs in PAIRS.values() for make in pairs if make.__module__ == module]
-    return list(dict.fromkeys(made))
+def pairs_in(module: str) -> list[MakePair]:
+    in_module = [make for pairs in PAIRS.values() for make in pairs if make.__module__ == module]
+    return list(dict.fromkeys(in_module))
 
 
 def play(pair: Pair) -> None:
     """Fail unless the second act waits at a lock, or passes by, and gives what it has to."""
     if pair.waits:
-        _, given = in_order(pair.first, pair.second, at=pair.at)
+        _, result = in_order(pair.first, pair.second, at=pair.at)
     else:
-        _, given = meanwhile(pair.first, pair.second)
+        _, result = meanwhile(pair.first, pair.second)
     if isinstance(pair.gives, type) and issubclass(pair.gives, Exception):
-        assert isinstance(given, pair.gives)
+        assert isinstance(result, pair.gives)
     else:
-        assert given == pair.gives
+        assert result == pair.gives
 
 
 def in_transaction(act: Callable[[], object]) -> Callable[[], object]:
-    """Return the act as its caller does it, who owns the transaction."""
+    """Return the act as run by its caller, which owns the transaction."""
 
     def run() -> object:
         with transaction.atomic():
@@ -100,11 +100,11 @@ def owners(node: ast.AST, owner: str) -> Iterator[str]:
         target = node.targets[0] if isinstance(node, ast.Assign) else node.target
         owner = getattr(target, "id", "")
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-        # A docstring that speaks of locks takes none.
+        # Docstrings may mention locks.
         return
     if isinstance(node, ast.Attribute):
-        lent = node.attr in LENT and getattr(node.value, "id", "") == "locks"
-        if lent or node.attr == "select_for_update":
+        is_locking = node.attr in LOCKING_FUNCTIONS and getattr(node.value, "id", "") == "locks"
+        if is_locking or node.attr == "select_for_update":
             yield owner
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         yield from [owner] * len(LOCK.findall(node.value))
@@ -113,12 +113,12 @@ def owners(node: ast.AST, owner: str) -> Iterator[str]:
 
 
 def locks_without_a_pair(locks: Counter[str]) -> list[str]:
-    """A place where two locks are taken needs two pairs."""
-    return sorted((locks - Counter({place: len(made) for place, made in PAIRS.items()})).elements())
+    """Return the places with fewer pairs than locks."""
+    return sorted((locks - Counter({place: len(each) for place, each in PAIRS.items()})).elements())
 
 
-def shown_elsewhere(place: str, test: str) -> None:
-    """Name the test that plays the pair of a lock which `play` cannot: `file.py::name`."""
+def covered_elsewhere(place: str, test: str) -> None:
+    """Name the test of a lock whose pair `play` cannot run: `file.py::name`."""
     path, _, name = test.partition("::")
     if f"def {name}(" not in (ROOT / path).read_text():
         raise LookupError(f"There is no {test}.")

@@ -1,4 +1,4 @@
-"""Read moments back from the words in which people are told them, to compare them."""
+"""Read moments back from the texts that people see, to compare them."""
 
 import re
 from datetime import date, datetime
@@ -29,8 +29,8 @@ IN_WORDS = re.compile(
 
 
 def moments_in(text: str, language: str) -> list[datetime]:
-    """Return the moments of a text, each whose day of the week is right; this year's name none."""
-    return [as_moment(*found.groups(), language=language) for found in IN_WORDS.finditer(text)]
+    """Return the moments of a text, and check the weekdays; moments of this year have no year."""
+    return [as_moment(*match.groups(), language=language) for match in IN_WORDS.finditer(text)]
 
 
 def as_moment(

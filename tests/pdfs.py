@@ -5,17 +5,17 @@ import zlib
 
 
 def pdf_of(*objects: bytes, packed: bool = False, root: int = 1) -> bytes:
-    """A PDF of these objects, numbered from 1; `packed` has them in a compressed object stream."""
-    made, starts = bytearray(b"%PDF-1.7\n"), []
+    """Build a PDF of these objects, numbered from 1; `packed` uses a compressed object stream."""
+    pdf, starts = bytearray(b"%PDF-1.7\n"), []
     if not packed:
         for number, content in enumerate(objects, 1):
-            starts.append(len(made))
-            made += b"%d 0 obj\n%s\nendobj\n" % (number, content)
-        table = len(made)
-        made += b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1)
-        made += b"".join(b"%010d 00000 n \n" % start for start in starts)
-        made += b"trailer\n<</Root %d 0 R/Size %d>>\n" % (root, len(objects) + 1)
-        return bytes(made) + b"startxref\n%d\n%%%%EOF\n" % table
+            starts.append(len(pdf))
+            pdf += b"%d 0 obj\n%s\nendobj\n" % (number, content)
+        table = len(pdf)
+        pdf += b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1)
+        pdf += b"".join(b"%010d 00000 n \n" % start for start in starts)
+        pdf += b"trailer\n<</Root %d 0 R/Size %d>>\n" % (root, len(objects) + 1)
+        return bytes(pdf) + b"startxref\n%d\n%%%%EOF\n" % table
     offsets, body = [], b""
     for number, content in enumerate(objects, 1):
         offsets.append(b"%d %d" % (number, len(body)))
@@ -23,31 +23,31 @@ def pdf_of(*objects: bytes, packed: bool = False, root: int = 1) -> bytes:
     head = b" ".join(offsets) + b"\n"
     data = zlib.compress(head + body)
     holder, table = len(objects) + 1, len(objects) + 2
-    start = len(made)
-    made += b"%d 0 obj\n<</Type/ObjStm/N %d/First %d/Filter/FlateDecode/Length %d>>stream\n" % (
+    start = len(pdf)
+    pdf += b"%d 0 obj\n<</Type/ObjStm/N %d/First %d/Filter/FlateDecode/Length %d>>stream\n" % (
         holder,
         len(objects),
         len(head),
         len(data),
     )
-    made += data + b"\nendstream\nendobj\n"
+    pdf += data + b"\nendstream\nendobj\n"
     rows = struct.pack(">BIH", 0, 0, 65535)
     rows += b"".join(struct.pack(">BIH", 2, holder, at) for at in range(len(objects)))
-    rows += struct.pack(">BIH", 1, start, 0) + struct.pack(">BIH", 1, len(made), 0)
-    at = len(made)
-    made += b"%d 0 obj\n<</Type/XRef/W[1 4 2]/Size %d/Root %d 0 R/Length %d>>stream\n" % (
+    rows += struct.pack(">BIH", 1, start, 0) + struct.pack(">BIH", 1, len(pdf), 0)
+    at = len(pdf)
+    pdf += b"%d 0 obj\n<</Type/XRef/W[1 4 2]/Size %d/Root %d 0 R/Length %d>>stream\n" % (
         table,
         table + 1,
         root,
         len(rows),
     )
-    return bytes(made) + rows + b"\nendstream\nendobj\nstartxref\n%d\n%%%%EOF\n" % at
+    return bytes(pdf) + rows + b"\nendstream\nendobj\nstartxref\n%d\n%%%%EOF\n" % at
 
 
 def page_of_pdf(
     catalog: bytes = b"", page: bytes = b"", *others: bytes, packed: bool = False
 ) -> bytes:
-    """A PDF of one page, with more in its catalog and page; others are numbered from 4."""
+    """Build a PDF of one page, with more in its catalog and page; others are numbered from 4."""
     return pdf_of(
         b"<</Type/Catalog/Pages 2 0 R%s>>" % catalog,
         b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
@@ -66,7 +66,7 @@ BLACK = b"0 g 0 0 100 40 re f"
 
 
 def form_pdf(field: bytes = b"/FT/Tx/V(black)", state: bytes = b"") -> bytes:
-    """A page with one field, which its look draws as a black box: left 20 to 120, up 30 to 70."""
+    """Build a page with a field, drawn as a black box: left 20 to 120, up 30 to 70."""
     widget = b"<</Type/Annot/Subtype/Widget/T(a)/F 4/Rect[20 30 120 70]%s%s/P 3 0 R>>" % (
         field,
         state or b"/AP<</N 5 0 R>>",

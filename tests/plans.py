@@ -1,7 +1,7 @@
-"""Whether an index fits a statement, whatever PostgreSQL knows or guesses of a test's small tables.
+"""Checks that an index fits a statement, whatever PostgreSQL's statistics of small tables are.
 
-How large a table was before, and what an earlier ANALYZE found, outlives a rollback: which of two
-indexes is cheaper differs from run to run. That one fits does not.
+A table's former size, and the result of an earlier ANALYZE, outlive a rollback: which of two
+indexes is cheaper differs from run to run. That one of them fits does not.
 """
 
 from django.db import connection
@@ -14,8 +14,10 @@ WHERE NOT indexrelid = ANY(%(kept)s::regclass[]::oid[]) AND indrelid IN (
 
 
 def offer_only(*indexes: str) -> None:
-    """Until the test's transaction is rolled back, their tables have no other index to be read by,
-    and are read as a whole only where none of these fits."""
+    """Drop all other indexes of their tables, until the test's transaction is rolled back.
+
+    A sequential scan is used only if none of these indexes fits.
+    """
     with connection.cursor() as cursor:
         cursor.execute(HIDE, {"kept": list(indexes)})
         cursor.execute("SET LOCAL enable_seqscan = off")

@@ -12,7 +12,7 @@ def xyz(*values: float) -> bytes:
 
 
 def curve(*values: float) -> bytes:
-    """A parametric curve: a gamma alone, or the five numbers that sRGB has."""
+    """Build a parametric curve: a gamma alone, or the five numbers of sRGB."""
     kind = 0 if len(values) == 1 else 3
     return b"para\0\0\0\0" + struct.pack(">HH", kind, 0) + b"".join(map(number, values))
 
@@ -24,7 +24,7 @@ def text(words: str) -> bytes:
 
 
 def profile(space: bytes, tags: dict[bytes, bytes]) -> bytes:
-    """A display profile of version 4 for `RGB ` or `GRAY`."""
+    """Build a display profile of version 4 for `RGB ` or `GRAY`."""
     table, data = b"", b""
     start = 128 + 4 + 12 * len(tags)
     for name, content in tags.items():

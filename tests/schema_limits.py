@@ -11,7 +11,7 @@ EVERY = "every"
 
 
 class Limit(NamedTuple):
-    """`operations` is empty where it is about every one."""
+    """A row. `operations` is empty if it applies to every one."""
 
     operations: frozenset[str]
     status: int
@@ -28,13 +28,13 @@ def limits() -> list[Limit]:
 
 
 def words(cell: str) -> list[str]:
-    found = re.findall(r"`(\w+)`", cell)
-    assert found or cell.startswith(EVERY), cell
-    return found
+    names = re.findall(r"`(\w+)`", cell)
+    assert names or cell.startswith(EVERY), cell
+    return names
 
 
 def codes_of(refusal: dict[str, Any]) -> set[str]:
-    """The codes of the wrong fields, or of the refusal itself."""
+    """Return the codes of the wrong fields, or of the refusal itself."""
     body = refusal["error"] if refusal.get("meta") == "error" else refusal
     fields = {each["code"] for each in body.get("errors", ())}
     return fields or {body["reason"] if "reason" in body else body["code"]}
@@ -42,10 +42,10 @@ def codes_of(refusal: dict[str, Any]) -> set[str]:
 
 def unlisted(operation: str, status: int, refusal: dict[str, Any]) -> set[str]:
     """Return the codes of the refusal that the page does not name."""
-    named = {
+    documented = {
         code
         for limit in limits()
         if limit.status == status and (not limit.operations or operation in limit.operations)
         for code in limit.codes
     }
-    return codes_of(refusal) - named
+    return codes_of(refusal) - documented

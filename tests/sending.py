@@ -12,10 +12,10 @@ from django.utils import timezone
 
 from core.jobs.bell import Bell
 from deliveries.engine import claiming, leases, rendering
-from deliveries.engine.beside import Beside
 from deliveries.engine.loans import Claimed
 from deliveries.engine.loop import Engine
-from deliveries.engine.rooms import SLOTS
+from deliveries.engine.runner import Runner
+from deliveries.engine.slots import SLOTS
 from deliveries.http.transport import Transport
 from deliveries.models import Delivery, Health, Loop, Wakeup
 from webhooks.models import Webhook
@@ -23,24 +23,24 @@ from webhooks.targets import Policy
 
 
 def engine(transport: Transport, stop: Callable[[], bool] = lambda: False) -> Engine:
-    return Engine(transport, stop, Beside(), Bell())
+    return Engine(transport, stop, Runner(), Bell())
 
 
 def deliver(policy: Policy, **options: Any) -> int:
-    """Send until nothing is due; returns how many attempts were recorded."""
+    """Send until nothing is due; returns the number of recorded attempts."""
     with closing(Transport(policy, concurrency=SLOTS, **options)) as transport:
         return engine(transport).run(until_idle=True)
 
 
 def make_due() -> None:
-    """Move time on, for all that waits."""
+    """Make all waiting deliveries due now."""
     Delivery.objects.open().update(due_at=timezone.now() - timedelta(seconds=1))
     Health.objects.update(resting_until=None)
     wake_all()
 
 
 def pass_time(span: timedelta) -> None:
-    """Move all times of what waits into the past, as if `span` had passed."""
+    """Move all times of waiting deliveries into the past, as if `span` had passed."""
     waits = ("due_at", "own_due_at", "asked_until", "first_attempt_at")
     Delivery.objects.open().update(**{name: F(name) - span for name in waits})
     rests = ("failing_since", "resting_until", "asked_until")
@@ -49,7 +49,7 @@ def pass_time(span: timedelta) -> None:
 
 
 def wake_all() -> None:
-    """What changed rows by hand writes no wake-up."""
+    """Wake all webhooks, because rows changed in SQL have no wake-up."""
     now = timezone.now()
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM deliveries_wakeup")
@@ -60,7 +60,7 @@ def wake_all() -> None:
 
 
 def loop_id() -> str:
-    """The one loop of this test."""
+    """Return the only loop of this test."""
     running = Loop.objects.filter(lost=False).first()
     return str(running.pk) if running else str(leases.join(1))
 
@@ -72,7 +72,7 @@ def claim(room: int = 100) -> list[Claimed]:
 
 
 def on_loan(webhook_id: int, *, step: int = 0) -> Claimed:
-    """One that was claimed from nowhere."""
+    """Build a claimed delivery without a row."""
     return Claimed(
         id=str(uuid4()),
         webhook_id=webhook_id,

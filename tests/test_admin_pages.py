@@ -1,4 +1,4 @@
-"""Every page of the desk opens for who may see it, for nobody else, and shows no secret."""
+"""Every page of the desk opens for users with permission, for nobody else, and shows no secret."""
 
 from collections.abc import Iterator
 
@@ -22,7 +22,7 @@ MODELS = sorted(admin.site._registry, key=lambda model: model._meta.label)
 
 @pytest.fixture
 def rows(company: Company) -> str:
-    """A row in most tables, secrets among them; the API token."""
+    """Create a row in most tables, with secrets; returns the API token."""
     token = services.issue_token(company.pk)
     build.webhook(company, auth_token=SECRETS[1])
     publishing.publish([build.news(company)])

@@ -15,8 +15,8 @@ from tests.test_alerts import RULE, RULES, promtool
 ALERTMANAGER = RULES.with_name("alertmanager.yaml")
 MINUTES = 60
 
-# What /metrics shows of a service that is well, and gets something all the time. Of ten thousand
-# webhooks a few are always down, and of ten now and then one.
+# /metrics of a healthy service under steady load. Of ten thousand webhooks a few are always down,
+# and of ten one is down now and then.
 WELL = {
     "up{job='parceldesk'}": "1",
     "parceldesk_database_up": "1",
@@ -53,15 +53,15 @@ SIZES = {
 
 
 class Cause(NamedTuple):
-    """Series that differ from those of a service that is well; one alert is to be heard."""
+    """Series that differ from those of a healthy service; one alert must remain unsilenced."""
 
     name: str
     series: dict[str, str]
-    heard: str
+    alert: str
 
 
 def outage(size: int) -> Cause:
-    """No attempt succeeds. Failing receivers rest, so few attempts are left: 17 a minute of ten."""
+    """Fail all attempts. Failing receivers rest, so few attempts remain: 17 a minute of ten."""
     failed = {10: "0+17", 10_000: "0+17000"}[size]
     return Cause(
         f"outage of {size}",
@@ -162,9 +162,9 @@ def firing(series: dict[str, str], folder: Path) -> list[dict[str, str]]:
         ],
     }
     (folder / "trial.yaml").write_text(json.dumps(trial))
-    # It names whatever fires, since nothing is expected.
-    said = promtool("test", "rules", folder / "trial.yaml")
-    got = re.findall(r"got:\s*\[(.*?)\n?\s*\]?\n\n", said.stdout + said.stderr + "\n\n", re.DOTALL)
+    # promtool names all firing alerts, since none is expected.
+    run = promtool("test", "rules", folder / "trial.yaml")
+    got = re.findall(r"got:\s*\[(.*?)\n?\s*\]?\n\n", run.stdout + run.stderr + "\n\n", re.DOTALL)
     text = "\n".join(got)
     return [
         dict(re.findall(r'(\w+)="([^"]*)"', labels))
@@ -172,7 +172,7 @@ def firing(series: dict[str, str], folder: Path) -> list[dict[str, str]]:
     ]
 
 
-def heard(alerts: list[dict[str, str]]) -> set[str]:
+def unsilenced(alerts: list[dict[str, str]]) -> set[str]:
     """Return the names of the alerts that no rule of the sample silences."""
     rules = yaml.safe_load(ALERTMANAGER.read_text())["inhibit_rules"]
     return {
@@ -188,9 +188,9 @@ def heard(alerts: list[dict[str, str]]) -> set[str]:
 
 def matches(matchers: list[str], labels: dict[str, str]) -> bool:
     for matcher in matchers:
-        found = re.fullmatch(r'(\w+)(=~|=)"(.*)"', matcher)
-        assert found, matcher
-        name, operator, value = found.groups()
+        match = re.fullmatch(r'(\w+)(=~|=)"(.*)"', matcher)
+        assert match, matcher
+        name, operator, value = match.groups()
         own = labels.get(name, "")
         if not (re.fullmatch(value, own) if operator == "=~" else own == value):
             return False
@@ -206,11 +206,11 @@ def test_a_usual_day_is_silent(size: int, tmp_path: Path) -> None:
 def test_one_cause_is_one_alert(cause: Cause, tmp_path: Path) -> None:
     alerts = firing(cause.series, tmp_path)
 
-    assert heard(alerts) == {cause.heard}
+    assert unsilenced(alerts) == {cause.alert}
 
 
 def test_several_would_be_heard_without_the_sample(tmp_path: Path) -> None:
-    broker = next(each for each in CAUSES if each.heard == "ParceldeskBrokerAway")
+    broker = next(each for each in CAUSES if each.alert == "ParceldeskBrokerAway")
 
     assert {each["alertname"] for each in firing(broker.series, tmp_path)} >= {
         "ParceldeskBrokerAway",
@@ -230,10 +230,10 @@ def names(matchers: list[str]) -> set[str]:
 def test_the_sample_names_alerts_that_there_are() -> None:
     rules: list[dict[str, Any]] = yaml.safe_load(ALERTMANAGER.read_text())["inhibit_rules"]
 
-    named = set().union(*(names(rule[side]) for rule in rules for side in rule))
-    assert named - set(RULE) == set()
+    alerts = set().union(*(names(rule[side]) for rule in rules for side in rule))
+    assert alerts - set(RULE) == set()
     for rule in rules:
-        # An alert that silences itself is never heard.
+        # An alert that silences itself would never be sent.
         assert not names(rule["source_matchers"]) & names(rule["target_matchers"])
 
 

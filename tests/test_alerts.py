@@ -1,4 +1,4 @@
-"""Each alert fires when it should and not before, and leads to a page that says what to do."""
+"""Each alert fires when it should and not before, and links to a page with instructions."""
 
 import json
 import re
@@ -22,9 +22,9 @@ RULE = {
 
 
 class Case(NamedTuple):
-    """Series as promtool writes them, a value a minute: `well` for a start, `ill` from then on.
+    """Series as promtool writes them, a value a minute: `well` at first, `ill` from then on.
 
-    The alert fires `after` minutes of it with this summary, and not before half of its `for`.
+    The alert fires after `after` ill minutes with this summary, and not before half of its `for`.
     """
 
     alert: str
@@ -39,7 +39,7 @@ def gauge(name: str, well: float, ill: float) -> dict[str, tuple[str, str]]:
 
 
 def rising(name: str, well: float, ill: float) -> dict[str, tuple[str, str]]:
-    """A counter: by how much it rises in a minute."""
+    """Build a counter that rises by these values in a minute."""
     return {name: (f"0+{well}x30", f"{31 * well}+{ill}x300")}
 
 
@@ -279,7 +279,7 @@ CASES = [
     ),
     Case(
         "ParceldeskCallersFlood",
-        # Two web processes' addresses show the same figures.
+        # The addresses of two web processes show the same figures.
         {
             f'{key[:-1]},instance="{host}"}}': values
             for host in ("web1", "web2")
@@ -336,8 +336,8 @@ def expectation(case: Case, minute: int, *, fires: bool) -> dict[str, Any]:
 
 
 def trial(case: Case) -> dict[str, Any]:
-    held = int(re.sub(r"\D", "", RULE[case.alert].get("for", "0m")))
-    held *= 60 if RULE[case.alert].get("for", "").endswith("h") else 1
+    pending = int(re.sub(r"\D", "", RULE[case.alert].get("for", "0m")))
+    pending *= 60 if RULE[case.alert].get("for", "").endswith("h") else 1
     return {
         "interval": "1m",
         "input_series": [
@@ -345,7 +345,7 @@ def trial(case: Case) -> dict[str, Any]:
         ],
         "alert_rule_test": [
             expectation(case, WELL_MINUTES - 1, fires=False),
-            *([expectation(case, WELL_MINUTES + held // 2, fires=False)] if held > 1 else []),
+            *([expectation(case, WELL_MINUTES + pending // 2, fires=False)] if pending > 1 else []),
             expectation(case, WELL_MINUTES + case.after, fires=True),
         ],
     }
@@ -372,7 +372,7 @@ def test_each_fires_when_it_should_and_no_sooner(tmp_path: Path) -> None:
     assert tested.returncode == 0, tested.stdout + tested.stderr
 
 
-def test_each_is_tried() -> None:
+def test_each_alert_has_a_case() -> None:
     assert sorted(case.alert for case in CASES) == sorted(RULE)
 
 
@@ -396,19 +396,19 @@ def test_the_runbooks_begin_with_a_table_of_all_alerts() -> None:
 
 
 def dashboard() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((RULES.parent / "dashboard.json").read_text())
-    return found
+    parsed: dict[str, Any] = json.loads((RULES.parent / "dashboard.json").read_text())
+    return parsed
 
 
 def expressions() -> list[str]:
-    """What the panels of the dashboard ask."""
+    """Return the queries of the dashboard's panels."""
     return [
         target["expr"] for panel in dashboard()["panels"] for target in panel.get("targets", [])
     ]
 
 
 def test_prometheus_understands_what_the_dashboard_asks(tmp_path: Path) -> None:
-    rules = [{"record": f"panel:{at}", "expr": asked} for at, asked in enumerate(expressions())]
+    rules = [{"record": f"panel:{at}", "expr": query} for at, query in enumerate(expressions())]
     (tmp_path / "panels.yaml").write_text(
         json.dumps({"groups": [{"name": "panels", "rules": rules}]})
     )
@@ -419,18 +419,18 @@ def test_prometheus_understands_what_the_dashboard_asks(tmp_path: Path) -> None:
 
 
 def test_every_metric_is_one_that_is_shown() -> None:
-    """The page of metrics is tested against what /metrics prints."""
-    shown = set(re.findall(r"`(parceldesk_\w+)`", (RULES.parent / "metrics.md").read_text()))
-    asked = " ".join([RULES.read_text(), *expressions()])
-    named = {
-        re.sub(r"_(bucket|sum|count)$", "", name) for name in re.findall(r"parceldesk_\w+", asked)
+    """Compare with the page of metrics, which is tested against the output of /metrics."""
+    exported = set(re.findall(r"`(parceldesk_\w+)`", (RULES.parent / "metrics.md").read_text()))
+    queries = " ".join([RULES.read_text(), *expressions()])
+    used = {
+        re.sub(r"_(bucket|sum|count)$", "", name) for name in re.findall(r"parceldesk_\w+", queries)
     }
 
-    assert named - shown == set()
+    assert used - exported == set()
 
 
 def test_panels_do_not_lie_on_each_other() -> None:
-    taken: set[tuple[int, int]] = set()
+    occupied: set[tuple[int, int]] = set()
     for panel in dashboard()["panels"]:
         at = panel["gridPos"]
         cells = {
@@ -438,6 +438,6 @@ def test_panels_do_not_lie_on_each_other() -> None:
             for x in range(at["x"], at["x"] + at["w"])
             for y in range(at["y"], at["y"] + at["h"])
         }
-        assert not cells & taken, panel["title"]
+        assert not cells & occupied, panel["title"]
         assert at["x"] + at["w"] <= 24
-        taken |= cells
+        occupied |= cells

@@ -1,4 +1,4 @@
-"""docs/api.md and the guides: their calls work as they stand, the tables are those of the code."""
+"""docs/api.md and the guides: their calls work as they stand, the tables match the code's."""
 
 import re
 import shlex
@@ -9,6 +9,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from companies.models import Company
+from config.guides.pages import DOCS, GUIDES
 from deliveries.http.answers import Reply
 from deliveries.on_demand import sample_delivery
 from tests import builders as build
@@ -37,10 +38,15 @@ BLOCKS = [
 ]
 CALLS = [call for block in BLOCKS for call in re.split(r"^(?=curl )", block, flags=re.M)[1:]]
 BASE = "http://127.0.0.1:8000"
+DEFINITION = """
+BASE=$PARCELDESK_URL
+AUTH="Authorization: Bearer $PARCELDESK_TOKEN"
+JSON="Content-Type: application/json"
+"""
 
 
 def table(first: str) -> list[list[str]]:
-    """The rows of the table whose first row holds `first`, as cells."""
+    """Return the rows of the table whose first row contains `first`, as cells."""
     text = PAGE.read_text()
     rows = text[text.index(first) :].partition("\n\n")[0].splitlines()[2:]
     return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
@@ -52,7 +58,7 @@ def test_calls_work_as_they_stand(
 ) -> None:
     reply = Reply(None, 200, None, "", b"", 12, None)
     monkeypatch.setattr(sample_delivery, "send_one", lambda *_, **__: reply)
-    known = {
+    placeholders = {
         "BASE": BASE,
         "AUTH": "Authorization: kept by the client",
         "JSON": "Content-Type: application/json",
@@ -62,7 +68,7 @@ def test_calls_work_as_they_stand(
         "DECLINED": build.ticket(company, type_id=2, status=Status.DECLINED).pk,
         "WEBHOOK": build.webhook(company).pk,
     }
-    words = shlex.split(re.sub(r"\$([A-Z]+)", lambda name: str(known[name[1]]), call))
+    words = shlex.split(re.sub(r"\$([A-Z]+)", lambda name: str(placeholders[name[1]]), call))
     options = {"-X": "GET", "-d": ""}
     headers, parts = [], []
     rest = iter(words[1:-1])
@@ -91,8 +97,23 @@ def test_calls_work_as_they_stand(
     assert answer.status_code == 200, answer.content
 
 
+@pytest.mark.parametrize("file", GUIDES)
+def test_a_page_defines_the_variables_of_its_samples(file: str) -> None:
+    """BASE, AUTH and JSON are defined above their first use, on every page in the same way."""
+    blocks = re.findall(r"^```\w*\n(.*?)^```", (DOCS / file).read_text(), re.DOTALL | re.MULTILINE)
+    before, definition, after = "".join(blocks).partition(DEFINITION)
+    used = r"\$\{?(?:BASE|AUTH|JSON|TOKEN)\b"
+    assigned = r"\b(?:BASE|AUTH|JSON|TOKEN)="
+
+    assert not re.findall(used, before), "define BASE, AUTH and JSON above their first use"
+    assert not re.findall(assigned, before + after.replace(DEFINITION, ""))
+    if definition:
+        last = before.splitlines()[-1]
+        assert re.fullmatch(r"export PARCELDESK_URL=\S+ PARCELDESK_TOKEN=.+", last)
+
+
 def sent_part(text: str) -> bytes:
-    """What curl makes of `name=value` and of `name=@file`."""
+    """Convert `name=value` and `name=@file` as curl does."""
     name, _, value = text.partition("=")
     if value.startswith("@"):
         return form_part(name, pdf(), value[1:])
@@ -100,13 +121,13 @@ def sent_part(text: str) -> bytes:
 
 
 def test_tells_every_status_and_what_may_be_asked_for() -> None:
-    told = {int(row[0]): row[1:] for row in table("| id | status |")}
+    documented = {int(row[0]): row[1:] for row in table("| id | status |")}
 
-    assert list(told) == list(Status), (
+    assert list(documented) == list(Status), (
         "docs/api.md, the table of statuses: a row for each, in the order of tickets/statuses.py"
     )
     for status in Status:
-        name, may, where = told[status]
+        name, may, where = documented[status]
         sources = MOVES[By.COMPANY].get(status)
         assert name.partition(":")[0] == status.label
         assert (may, where) == (("yes", told_of(sources)) if sources else ("", ""))
@@ -124,7 +145,7 @@ def test_names_statuses_as_the_table_does() -> None:
     for words in (
         f"shipment and type in {joined(labels(BLOCKING), 'or')}.",
         f"`ticket_status_id` ({joined(sorted(MOVES[By.COMPANY]), 'or')})",
-        f"On a ticket {joined(labels(FOLLOWED_UP_BY_COMMENT), 'or')} a comment brings it to",
+        f"A comment on a ticket {joined(labels(FOLLOWED_UP_BY_COMMENT), 'or')} moves it to",
         f"active or resolved ({joined(sorted(TERMINAL), 'and')})",
         f"Agents move an open ticket to {joined(sorted(AGENT_MOVES), 'or')};",
         f"; {joined(sorted(TERMINAL), 'and')} are final",
@@ -139,13 +160,13 @@ def test_names_statuses_as_the_table_does() -> None:
 @pytest.mark.django_db
 def test_tells_every_ticket_type_and_what_it_needs() -> None:
     fields = {"guide": "`shipment_id`", "credit": "`credit_id`", "legal-credit": "`documents`"}
-    told = {
+    documented = {
         (int(id), name, needs)
         for ids, names, needs in table("| id | type |")
         for id, name in zip(ids.split(", "), names.split(", "), strict=True)
     }
 
-    assert told == {
+    assert documented == {
         (each.pk, each.name, fields[each.reference] if each.reference_required else "nothing")
         for each in TicketType.objects.all()
     }
@@ -157,15 +178,15 @@ def test_names_every_field_that_opens_a_ticket(name: str) -> None:
 
 
 def test_tells_every_webhook_type() -> None:
-    told = [(int(row[0]), row[1], row[3]) for row in table("| id | name |")]
+    rows = [(int(row[0]), row[1], row[3]) for row in table("| id | name |")]
 
-    assert told == [(each.id, each.name, "yes" if each.signed else "no") for each in registry], (
+    assert rows == [(each.id, each.name, "yes" if each.signed else "no") for each in registry], (
         "docs/api.md, the table of types: a row for each"
     )
 
 
 @pytest.mark.parametrize("operation", [pytest.param(each, id=str(each)) for each in operations()])
 def test_names_every_query_of_an_endpoint(operation: Operation) -> None:
-    names = [each["name"] for each in operation.told.get("parameters", []) if each["in"] == "query"]
+    names = [each["name"] for each in operation.spec.get("parameters", []) if each["in"] == "query"]
 
     assert [name for name in names if f"`{name}`" not in PAGE.read_text()] == []

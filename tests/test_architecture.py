@@ -1,4 +1,4 @@
-"""The house, kept true: who may import whom, and what stays pure."""
+"""Rules of the architecture: allowed imports between apps, and modules that stay pure."""
 
 import ast
 import subprocess
@@ -31,7 +31,7 @@ PURE = [
     "core/watch/traces",
     "deliveries/engine/loans",
     "deliveries/engine/pace",
-    "deliveries/engine/rooms",
+    "deliveries/engine/slots",
     "deliveries/engine/schedule",
     "deliveries/engine/signing",
     "deliveries/http/answers",
@@ -55,7 +55,7 @@ PURE = [
     "webhooks/event_types",
     "webhooks/targets",
 ]
-# Everything that draws pages: the desk's alone.
+# Packages that draw pages, reserved for the desk.
 BACK_OFFICE = ("django.contrib.admin", "unfold", "django.forms", "django.template")
 FRAMEWORKS = {"django", "rest_framework", "celery", "requests", "psycopg"}
 
@@ -77,7 +77,7 @@ def imports(tree: ast.AST) -> Iterator[str]:
 
 
 def breaches(app: str, source: str) -> list[str]:
-    """Imports of an app that stands further along the line."""
+    """Return the imports of an app that stands further along the line."""
     later = set(LINE[LINE.index(app) + 1 :])
     tops = {name.partition(".")[0] for name in imports(ast.parse(source))}
     return sorted(tops & later)
@@ -86,9 +86,9 @@ def breaches(app: str, source: str) -> list[str]:
 @pytest.mark.parametrize("app", LINE)
 def test_imports_run_along_the_line(app: str) -> None:
     wrong = {
-        f"{path.relative_to(ROOT)}": found
+        f"{path.relative_to(ROOT)}": breaching
         for path in sources(app)
-        if (found := breaches(app, path.read_text()))
+        if (breaching := breaches(app, path.read_text()))
     }
     assert wrong == {}
 
@@ -113,22 +113,22 @@ def test_own_modules_are_imported_at_the_top(app: str) -> None:
 
 
 def impure(module: str, graph: dict[str, set[str]]) -> list[str]:
-    """Ways from a module, by what it imports and what that imports, to a framework or a table."""
-    found, waiting, seen = [], [[module]], {module}
+    """Return import chains, direct or indirect, from a module to a framework or a table."""
+    ways, waiting, visited = [], [[module]], {module}
     while waiting:
         way = waiting.pop(0)
         names = list(imports(ast.parse(modules()[way[-1]].read_text())))
         frameworks = {name.partition(".")[0] for name in names} & FRAMEWORKS
         tables = {name for name in names if name.endswith((".models", ".services"))}
-        found += [" -> ".join([*way, name]) for name in sorted(frameworks | tables)]
-        for each in sorted((graph[way[-1]] | above(way[-1])) - seen):
-            seen.add(each)
+        ways += [" -> ".join([*way, name]) for name in sorted(frameworks | tables)]
+        for each in sorted((graph[way[-1]] | above(way[-1])) - visited):
+            visited.add(each)
             waiting.append([*way, each])
-    return found
+    return ways
 
 
 def above(module: str) -> set[str]:
-    """The packages that a module lies in: Python loads them first."""
+    """Yield the packages that contain a module: Python loads them first."""
     parts = module.split(".")
     return {".".join(parts[:length]) for length in range(1, len(parts))}
 
@@ -145,7 +145,7 @@ def test_a_framework_two_imports_deep_is_caught() -> None:
 
 
 def test_pure_modules_load_no_framework() -> None:
-    """The same, asked of Python itself: other people's packages may bring one along."""
+    """Check it in Python itself as well: third-party packages may import one."""
     names = [module.replace("/", ".") for module in PURE]
     program = f"import sys, {', '.join(names)}; print(*sys.modules)"
     ran = subprocess.run(
@@ -156,7 +156,7 @@ def test_pure_modules_load_no_framework() -> None:
 
 
 def pages(tree: ast.AST) -> list[str]:
-    """Imports of what only a back office needs, also as `from django.contrib import admin`."""
+    """Yield imports that only a back office needs, also as `from django.contrib import admin`."""
     names = [
         *imports(tree),
         *(
@@ -174,9 +174,9 @@ def pages(tree: ast.AST) -> list[str]:
 @pytest.mark.parametrize("app", LINE[: LINE.index("desk")])
 def test_below_the_desk_nothing_draws_a_page(app: str) -> None:
     wrong = {
-        f"{path.relative_to(ROOT)}": found
+        f"{path.relative_to(ROOT)}": drawing
         for path in sources(app)
-        if (found := pages(ast.parse(path.read_text())))
+        if (drawing := pages(ast.parse(path.read_text())))
     }
     assert wrong == {}
 
@@ -198,24 +198,24 @@ def modules() -> dict[str, Path]:
 
 @cache
 def own_imports() -> dict[str, set[str]]:
-    """Which of our modules each of our modules imports."""
-    known = modules()
-    found: dict[str, set[str]] = {}
-    for name, path in known.items():
+    """Map each of our modules to those of our modules that it imports."""
+    own = modules()
+    graph: dict[str, set[str]] = {}
+    for name, path in own.items():
         tree = ast.parse(path.read_text())
-        taken = set(imports(tree)) & set(known)
+        imported = set(imports(tree)) & set(own)
         for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom):
-                deeper = {f"{node.module}.{alias.name}" for alias in node.names} & set(known)
-                taken |= deeper
+                deeper = {f"{node.module}.{alias.name}" for alias in node.names} & set(own)
+                imported |= deeper
                 if deeper and len(deeper) == len(node.names):
-                    taken.discard(node.module or "")
-        found[name] = taken - {name}
-    return found
+                    imported.discard(node.module or "")
+        graph[name] = imported - {name}
+    return graph
 
 
 def circles(graph: dict[str, set[str]]) -> set[str]:
-    """Whatever reaches itself."""
+    """Return the nodes that reach themselves."""
     try:
         list(TopologicalSorter(graph).static_order())
     except CycleError as error:
@@ -224,15 +224,15 @@ def circles(graph: dict[str, set[str]]) -> set[str]:
 
 
 def rooms(app: str, graph: dict[str, set[str]]) -> dict[str, set[str]]:
-    """The files and folders that lie directly in an app, and which of them each imports."""
-    found: dict[str, set[str]] = {}
-    for name, taken in graph.items():
+    """Map the files and folders directly in an app to those that each imports."""
+    graph_of_rooms: dict[str, set[str]] = {}
+    for name, imported in graph.items():
         parts = name.split(".")
         if parts[0] != app or len(parts) == 1:
             continue
-        others = {other.split(".")[1] for other in taken if other.startswith(f"{app}.")}
-        found.setdefault(parts[1], set()).update(others - {parts[1]})
-    return found
+        others = {other.split(".")[1] for other in imported if other.startswith(f"{app}.")}
+        graph_of_rooms.setdefault(parts[1], set()).update(others - {parts[1]})
+    return graph_of_rooms
 
 
 def test_no_module_imports_itself_in_a_circle() -> None:
@@ -259,11 +259,11 @@ def test_each_folder_says_in_a_line_what_it_is_for(app: str) -> None:
 
 def test_only_the_transport_and_its_resolver_talk_to_strangers() -> None:
     talkers = {
-        path.relative_to(ROOT).as_posix(): sorted(found)
+        path.relative_to(ROOT).as_posix(): sorted(libraries)
         for app in LINE
         for path in sources(app)
         if (
-            found := {"authlib", "pycares", "pycurl", "requests", "httpx", "urllib3"}
+            libraries := {"authlib", "pycares", "pycurl", "requests", "httpx", "urllib3"}
             & {name.partition(".")[0] for name in imports(ast.parse(path.read_text()))}
         )
     }
@@ -272,7 +272,7 @@ def test_only_the_transport_and_its_resolver_talk_to_strangers() -> None:
         "deliveries/http/proxies.py": ["pycurl"],
         "deliveries/http/transfers.py": ["pycurl"],
         "deliveries/http/transport.py": ["pycurl"],
-        # No stranger: the operator names the provider.
+        # The operator names the provider, so it is no stranger.
         "desk/people/sign_on/provider.py": ["authlib"],
     }
 
@@ -292,16 +292,16 @@ def test_files_and_functions_stay_short() -> None:
 
 
 def test_every_lock_has_a_pair_of_acts() -> None:
-    """Two pairs where a place takes two locks. `tests/locks.py` says how to write one."""
+    """Require two pairs for two locks in one place. `tests/locks.py` says how to write one."""
     for path in (ROOT / "tests").glob("*/test_lock_pairs.py"):
         import_module(f"tests.{path.parent.name}.test_lock_pairs")
-    found: Counter[str] = Counter()
+    locks: Counter[str] = Counter()
     for app in LINE:
         for path in sources(app):
-            found += locks_in(str(path.relative_to(ROOT)), path.read_text())
+            locks += locks_in(str(path.relative_to(ROOT)), path.read_text())
 
-    assert len(found) > 50
-    assert locks_without_a_pair(found) == []
+    assert len(locks) > 50
+    assert locks_without_a_pair(locks) == []
 
 
 def test_a_lock_without_a_pair_is_caught() -> None:
@@ -315,10 +315,10 @@ class Rows:
 def fence():
     return f"SELECT pg_advisory_xact_lock({TAG})"
 '''
-    found = locks_in("app/x.py", source)
+    locks = locks_in("app/x.py", source)
 
-    assert found == {"app/x.py::TAKE": 1, "app/x.py::Rows.hold": 2, "app/x.py::fence": 1}
-    assert locks_without_a_pair(found) == [
+    assert locks == {"app/x.py::TAKE": 1, "app/x.py::Rows.hold": 2, "app/x.py::fence": 1}
+    assert locks_without_a_pair(locks) == [
         "app/x.py::Rows.hold",
         "app/x.py::Rows.hold",
         "app/x.py::TAKE",

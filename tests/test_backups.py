@@ -43,10 +43,10 @@ class Host:
             self.port = free.getsockname()[1]
         self.url = f"postgres://parceldesk@//{str(folder)[1:]}/parceldesk?port={self.port}"
         self.shell = "set -eo pipefail\n"
-        self.put("systemctl", SYSTEMCTL)
-        self.put("parceldesk", PARCELDESK)
+        self.install("systemctl", SYSTEMCTL)
+        self.install("parceldesk", PARCELDESK)
 
-    def put(self, name: str, text: str) -> None:
+    def install(self, name: str, text: str) -> None:
         path = self.folder / "programs" / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(
@@ -63,7 +63,7 @@ class Host:
         path.chmod(0o755)
 
     def run(self, text: str) -> str:
-        """Run commands in the shell of the page: exports of earlier blocks hold."""
+        """Run commands in the shell of the page: exports of earlier blocks persist."""
         for theirs, ours in [
             ("/usr/lib/postgresql/15/bin", str(self.programs)),
             ("/var/lib/postgresql/15/main", str(self.folder / "main")),
@@ -72,7 +72,7 @@ class Host:
         ]:
             text = text.replace(theirs, ours)
         exports = "".join(f"{line}\n" for line in text.splitlines() if line.startswith("export "))
-        done = subprocess.run(
+        result = subprocess.run(
             ["bash", "-c", self.shell + text],
             cwd=self.folder,
             env={
@@ -84,9 +84,9 @@ class Host:
             capture_output=True,
             text=True,
         )
-        assert done.returncode == 0, f"{text}\n{done.stdout}\n{done.stderr}"
+        assert result.returncode == 0, f"{text}\n{result.stdout}\n{result.stderr}"
         self.shell += exports
-        return done.stdout
+        return result.stdout
 
     def ask(self, statement: str) -> str:
         return self.run(f'runuser -u postgres -- psql -d parceldesk -Atc "{statement}"').strip()
@@ -96,21 +96,21 @@ class Host:
 def host() -> Iterator[Host]:
     if os.geteuid():
         pytest.skip("only root becomes another user")
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
-    if not found or "postgres" not in {each.pw_name for each in pwd.getpwall()}:
+    installations = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+    if not installations or "postgres" not in {each.pw_name for each in pwd.getpwall()}:
         pytest.skip("no PostgreSQL of Debian's: apt-get install postgresql")
     folder = Path(tempfile.mkdtemp(prefix="pd-"))
     folder.chmod(0o755)
     shutil.chown(folder, "postgres")
-    made = Host(folder, found[-1])
+    host = Host(folder, installations[-1])
     try:
-        made.run(f"runuser -u postgres -- initdb -U postgres --auth=trust -E UTF8 -D {folder}/main")
-        made.run("systemctl start postgresql; runuser -u postgres -- createuser parceldesk")
-        made.run(
+        host.run(f"runuser -u postgres -- initdb -U postgres --auth=trust -E UTF8 -D {folder}/main")
+        host.run("systemctl start postgresql; runuser -u postgres -- createuser parceldesk")
+        host.run(
             "runuser -u postgres -- createdb --owner parceldesk -E UTF8 -T template0 parceldesk"
         )
-        made.run("parceldesk migrate --noinput")
-        yield made
+        host.run("parceldesk migrate --noinput")
+        yield host
     finally:
         subprocess.run([folder / "programs" / "systemctl", "stop", "postgresql"], check=False)
         shutil.rmtree(folder)
@@ -130,7 +130,7 @@ def test_the_page_goes_back_to_the_second_before_a_mistake(host: Host) -> None:
     erased = host.ask("SELECT max(id) FROM companies_company")
     (until,) = host.ask("SELECT clock_timestamp() + interval '1 second'").splitlines()
     host.run("sleep 2")
-    # The mistake; and what the live service gave away until it was noticed.
+    # The mistake, and rows that the live service creates until it is noticed.
     host.run(f"parceldesk erase_company {erased} --confirm Kept")
     for number in range(3):
         host.run(f'parceldesk create_company "Lost {number}"')
@@ -184,13 +184,13 @@ def test_the_nightly_backup_is_whole_and_old_ones_go(host: Host) -> None:
         f' dbname=parceldesk" {ROOT}/deploy/backup {place}'
     )
 
-    (made,) = place.iterdir()
-    assert {each.name for each in made.iterdir()} == {
+    (backup,) = place.iterdir()
+    assert {each.name for each in backup.iterdir()} == {
         "parceldesk.dump",
         "files.tar.gz",
         "erased.jsonl",
         "tokens.jsonl",
     }
-    assert '"state": "live"' in (made / "tokens.jsonl").read_text()
-    assert "files/7" in host.run(f"tar -tzf {made}/files.tar.gz")
-    assert "companies_company" in host.run(f"pg_restore --list {made}/parceldesk.dump")
+    assert '"state": "live"' in (backup / "tokens.jsonl").read_text()
+    assert "files/7" in host.run(f"tar -tzf {backup}/files.tar.gz")
+    assert "companies_company" in host.run(f"pg_restore --list {backup}/parceldesk.dump")

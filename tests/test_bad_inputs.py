@@ -1,4 +1,4 @@
-"""Whatever is sent, the answer is JSON, never a 5xx, and what was refused has left no trace."""
+"""Any input gets a JSON answer, never a 5xx, and a refused one leaves no trace."""
 
 import time
 from datetime import timedelta
@@ -26,7 +26,7 @@ from tests.corpora.checks import (
 from tickets.statuses import Status
 
 ROWS = bad_inputs()
-# A world is made once for so many.
+# The number of rows that share a world.
 AT_ONCE = 20
 GROUPS = {ROWS[at].id: ROWS[at : at + AT_ONCE] for at in range(0, len(ROWS), AT_ONCE)}
 SECRET = "5e" * 32
@@ -70,7 +70,7 @@ def world(company: Company, birch: Company, monkeypatch: pytest.MonkeyPatch) -> 
     }
 
     def send_one(request: Request, *_: Any, **__: Any) -> Reply:
-        world.sent.append(request)
+        world.outgoing.append(request)
         return Reply(None, 200, None, "", b"", 1, None)
 
     # Nothing leaves the machine, whatever URL a row has.
@@ -93,10 +93,10 @@ def test_answers_as_the_corpus_expects(
     before = world.before
 
     for row in GROUPS[group]:
-        # What one row does is undone before the next.
+        # Undo the effects of each row before the next.
         with subtests.test(row.id), transaction.atomic():
             world.before = {model: dict(rows) for model, rows in before.items()}
-            world.sent.clear()
+            world.outgoing.clear()
             answers_as_expected(world, row)
             transaction.set_rollback(True)
 
@@ -111,13 +111,13 @@ def answers_as_expected(world: World, row: BadInput) -> None:
     assert answer["Content-Type"] == "application/json"
     assert "Traceback" not in answer.content.decode()
     if answer.status_code >= 400:
-        told = answer.json()
+        error = answer.json()
         if row.path.startswith("/ship/"):
-            told = told["error"]
-            assert told["code"] == answer.status_code
+            error = error["error"]
+            assert error["code"] == answer.status_code
         else:
-            assert told["statusCode"] == answer.status_code
-        assert told["message"]
+            assert error["statusCode"] == answer.status_code
+        assert error["message"]
         nothing_changed(world, row, answer)
     if row.check is not None:
         CHECKS[row.check](world, row, answer)

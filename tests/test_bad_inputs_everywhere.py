@@ -1,6 +1,6 @@
-"""What the corpus of bad inputs holds, sent to every operation that GET /schema tells of.
+"""The corpus of bad inputs, sent to every operation in GET /schema.
 
-Each operation is asked a share of it, another one than its neighbours; BAD_INPUTS=all asks all.
+Each operation gets a share of it, a different one from its neighbours'; BAD_INPUTS=all sends all.
 """
 
 import json
@@ -14,7 +14,7 @@ from django.db import transaction
 from pytest_django import Settings
 
 from tests.corpora import BadInput, bad_inputs
-from tests.corpora.checks import sent
+from tests.corpora.checks import send_raw
 from tests.described import Operation, code_of, description, operations, schema
 from tests.test_error_codes import EXPLAINED
 from tests.test_openapi import Stock, stock
@@ -26,7 +26,7 @@ ROWS = bad_inputs()
 ALL = os.environ.get("BAD_INPUTS") == "all"
 SHARE = 1 if ALL else 24
 JSON = "application/json"
-# In place of each member of a body, as JSON text.
+# Replacements for each member of a body, as JSON text.
 VALUES = [
     "null",
     "true",
@@ -51,7 +51,7 @@ VALUES = [
     f'"{"x" * 70_000}"',
     '"{"',
 ]
-# In place of each query's value, as it stands in the address.
+# Replacements for each query's value, as they stand in the address.
 QUERIES = [
     "",
     "%00",
@@ -76,30 +76,30 @@ PATHS = sorted(
 )
 
 
-def told_body(operation: Operation) -> dict[str, Any]:
-    """The members that its body may have."""
-    name = schema(operation.told["requestBody"])["$ref"].rpartition("/")[2]
+def body_schema(operation: Operation) -> dict[str, Any]:
+    """Return the members that its body may have."""
+    name = schema(operation.spec["requestBody"])["$ref"].rpartition("/")[2]
     return description()["components"]["schemas"][name].get("properties", {})
 
 
 def requests(operation: Operation, path: str, token: str) -> Iterator[BadInput]:
-    """Everything that is sent to one operation; `path` has ids that there are."""
+    """Yield everything that is sent to one operation; `path` has existing ids."""
     method = operation.method.upper()
     (good, *_) = operation.bodies() or [None]
-    known = {"Authorization": f"Bearer {token}"}
+    base_headers = {"Authorization": f"Bearer {token}"}
     if operation.takes_body:
-        known["Content-Type"] = JSON
+        base_headers["Content-Type"] = JSON
 
     def request(name: str, **changes: Any) -> BadInput:
         body = b"" if good is None else json.dumps(good).encode()
-        made = BadInput(name, method, path, known, body, (), "", None)
-        return made._replace(**changes)
+        base = BadInput(name, method, path, base_headers, body, (), "", None)
+        return base._replace(**changes)
 
     for row in ROWS:
         if "Authorization" in row.headers and row.path == "/webhooks" and row.method == "GET":
             value = row.headers["Authorization"].replace("{TOKEN}", token)
-            if value != known["Authorization"]:
-                yield request(row.id, headers={**known, "Authorization": value})
+            if value != base_headers["Authorization"]:
+                yield request(row.id, headers={**base_headers, "Authorization": value})
     for name in path_names(operation):
         for value in PATHS:
             other = operation.path.replace(f"{{{name}}}", value)
@@ -111,12 +111,12 @@ def requests(operation: Operation, path: str, token: str) -> Iterator[BadInput]:
     if not operation.takes_body:
         return
     for row in ROWS:
-        # The two of megabytes where all is asked only.
+        # The two rows of megabytes are sent only if all rows are.
         opens = (row.method, row.path) == ("POST", "/company/tickets")
         if opens and (ALL or len(row.body) < 100_000):
-            headers = {**known, "Content-Type": row.headers.get("Content-Type", JSON)}
+            headers = {**base_headers, "Content-Type": row.headers.get("Content-Type", JSON)}
             yield request(row.id, headers=headers, body=row.body)
-    for name in told_body(operation):
+    for name in body_schema(operation):
         for value in VALUES:
             rest = {key: each for key, each in (good or {}).items() if key != name}
             text = json.dumps({**rest, name: "?"}).replace('"?"', value)
@@ -124,18 +124,18 @@ def requests(operation: Operation, path: str, token: str) -> Iterator[BadInput]:
 
 
 def query_names(operation: Operation) -> list[str]:
-    return [one["name"] for one in operation.told.get("parameters", []) if one["in"] == "query"]
+    return [one["name"] for one in operation.spec.get("parameters", []) if one["in"] == "query"]
 
 
 def path_names(operation: Operation) -> list[str]:
-    return [one["name"] for one in operation.told.get("parameters", []) if one["in"] == "path"]
+    return [one["name"] for one in operation.spec.get("parameters", []) if one["in"] == "path"]
 
 
 def fill(other: str, path: str, operation: Operation) -> str:
-    """Where a path names two things, the second keeps what there is of it."""
+    """Replace the ids of a path; its second id stays if both cannot be replaced."""
     pairs = zip(operation.path.split("/"), path.split("/"), strict=True)
-    known = {part: value for part, value in pairs if part.startswith("{")}
-    return "/".join(known.get(part, part) for part in other.split("/"))
+    values = {part: value for part, value in pairs if part.startswith("{")}
+    return "/".join(values.get(part, part) for part in other.split("/"))
 
 
 @pytest.mark.parametrize(
@@ -146,11 +146,11 @@ def test_no_bad_input_breaks_an_operation(
     stock: Stock, number: int, operation: Operation, settings: Settings
 ) -> None:
     settings.RATE_LIMITS = dict.fromkeys(settings.RATE_LIMITS, 10**9)
-    # Where an operation sends something, it reaches nobody.
+    # Requests that an operation sends reach nobody.
     settings.DELIVERY_TIMEOUT_SECONDS = 0.01
     ids = stock.ids["acme"]
-    named = {name: quote(str(id)) for name, id in (ids | ids.get(str(operation), {})).items()}
-    path = operation.path.format(**named)
+    parameters = {name: quote(str(id)) for name, id in (ids | ids.get(str(operation), {})).items()}
+    path = operation.path.format(**parameters)
     token = stock.api._credentials["HTTP_AUTHORIZATION"].removeprefix("Bearer ")
     wrong = []
 
@@ -158,23 +158,23 @@ def test_no_bad_input_breaks_an_operation(
         if place % SHARE != number % SHARE:
             continue
         with transaction.atomic():
-            answer = sent(row)
+            answer = send_raw(row)
             transaction.set_rollback(True)
-        told = answer.json() if answer["Content-Type"] == JSON else None
-        fine = answer.status_code < 500 and told is not None and "X-Request-Id" in answer
-        if not fine or (answer.status_code >= 400 and code_of(told) not in EXPLAINED):
+        content = answer.json() if answer["Content-Type"] == JSON else None
+        fine = answer.status_code < 500 and content is not None and "X-Request-Id" in answer
+        if not fine or (answer.status_code >= 400 and code_of(content) not in EXPLAINED):
             wrong.append((row.id, answer.status_code, answer.content[:200]))
 
     assert wrong == []
 
 
 def test_every_url_of_a_body_is_one_that_the_corpus_of_targets_is_sent_to() -> None:
-    told = {
+    url_members = {
         (str(operation), name)
         for operation in operations()
         if operation.takes_body
-        for name, member in told_body(operation).items()
+        for name, member in body_schema(operation).items()
         if member.get("format") == "uri"
     }
 
-    assert told == DOORS
+    assert url_members == DOORS

@@ -14,7 +14,7 @@ FOLDERS = [*LINE, "clients", "tools", "tests"]
 
 
 def splats(tree: ast.AST) -> Iterator[int]:
-    """The lines of literals that are unpacked where they stand."""
+    """Yield the lines of literals that are unpacked where they stand."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Starred) and isinstance(node.value, ast.Tuple | ast.List):
             yield node.lineno
@@ -23,7 +23,7 @@ def splats(tree: ast.AST) -> Iterator[int]:
                 keyword.value.lineno
                 for keyword in node.keywords
                 if keyword.arg is None and isinstance(keyword.value, ast.Dict)
-                # What is not a name, or is computed, can be passed in no other way.
+                # Keys that are computed, or no identifiers, can be passed in no other way.
                 if all(
                     isinstance(key, ast.Constant) and str(key.value).isidentifier()
                     for key in keyword.value.keys
@@ -39,12 +39,12 @@ def splats(tree: ast.AST) -> Iterator[int]:
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_no_literal_is_unpacked_where_it_stands(folder: str) -> None:
-    found = [
+    unpacked = [
         f"{path.relative_to(ROOT)}:{line}"
         for path in sorted((ROOT / folder).rglob("*.py"))
         for line in splats(ast.parse(path.read_text()))
     ]
-    assert found == []
+    assert unpacked == []
 
 
 @pytest.mark.parametrize(
@@ -56,5 +56,5 @@ def test_an_unpacked_literal_is_noticed(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", ["f(*rest)", "f(**{name: 1})", "f(**{'X-Id': 1})", "f(**known)"])
-def test_what_cannot_be_written_otherwise_passes(code: str) -> None:
+def test_unavoidable_unpacking_passes(code: str) -> None:
     assert list(splats(ast.parse(code))) == []

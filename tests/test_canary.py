@@ -1,6 +1,6 @@
 """No secret is found where it does not belong, whatever was called.
 
-Every endpoint of the description is called with secrets that can be recognised, also with an
+Every endpoint of the description is called with recognizable secrets, also with an
 Idempotency-Key, with bodies that are refused, and while it fails. So is the desk. Then all tables,
 logs, metrics, error mails, pages and later answers are searched.
 """
@@ -60,7 +60,7 @@ def api(company: Company, canaries: Canaries) -> APIClient:
 
 @pytest.fixture
 def watched(settings: Settings, caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
-    """All that is logged, and mails of every error."""
+    """Capture all log lines, and mails of every error."""
     settings.ADMINS = [("Olga", "olga@desk.example")]
     caplog.set_level(logging.INFO)
     return caplog
@@ -77,7 +77,7 @@ def token() -> str:
 
 
 def body_with_canaries(body: Any, canaries: Canaries) -> Any:
-    """An example of a body, with a delivery token of ours where it may have one."""
+    """Return an example of a body, with a delivery token of ours where one is allowed."""
     if isinstance(body, dict) and "url" in body:
         return {**body, "auth_token": canaries.add("delivery token", token())}
     return body
@@ -86,16 +86,16 @@ def body_with_canaries(body: Any, canaries: Canaries) -> Any:
 def call_all(stock: Stock, canaries: Canaries, **headers: str) -> dict[str, Any]:
     """Call every endpoint with every example of its body; returns the answers by operation."""
     answers = {}
-    # What is deleted first could not be called afterwards.
+    # Deletions come last: their objects could not be used afterwards.
     for operation in sorted(operations(), key=lambda each: each.method == "delete"):
         for number, example in enumerate(operation.bodies() or [None]):
             body = body_with_canaries(example, canaries)
-            named = {name: f"{operation}-{number}-{key}" for name, key in headers.items()}
-            answer = stock.send(operation, body, **named)
+            own_headers = {name: f"{operation}-{number}-{key}" for name, key in headers.items()}
+            answer = stock.send(operation, body, **own_headers)
             note_answer(canaries, operation, answer)
             answers[str(operation)] = answer
-            if named:
-                again = stock.send(operation, body, **named)
+            if own_headers:
+                again = stock.send(operation, body, **own_headers)
                 note_answer(canaries, operation, again)
                 if operation.idempotent and answer.status_code < 400:
                     assert again.json() == answer.json()
@@ -103,7 +103,7 @@ def call_all(stock: Stock, canaries: Canaries, **headers: str) -> dict[str, Any]
 
 
 def note_answer(canaries: Canaries, operation: Operation, answer: Any) -> None:
-    """What an answer shows as a secret is one from now on; all else of it must show none."""
+    """Register the secrets that an answer shows; all else of it must contain none."""
     text = answer.content.decode()
     for secret in secrets_in(answer.json()):
         canaries.add("signing secret", secret)
@@ -112,7 +112,7 @@ def note_answer(canaries: Canaries, operation: Operation, answer: Any) -> None:
 
 
 def call_wrongly(stock: Stock, canaries: Canaries, patch: pytest.MonkeyPatch) -> None:
-    """Requests that are refused, and requests that fail on our side."""
+    """Send requests that are refused, and requests that fail on our side."""
     stranger = APIClient()
     stranger.credentials(HTTP_AUTHORIZATION=f"Bearer {canaries.add('API token', token())}")
     for operation in operations():
@@ -121,7 +121,7 @@ def call_wrongly(stock: Stock, canaries: Canaries, patch: pytest.MonkeyPatch) ->
         key = {"Idempotency-Key": f"{operation}-wrong"}
         note_answer(canaries, operation, stock.send(operation, wrong, **key))
 
-    def fail(*_: object, **named: object) -> None:
+    def fail(*_: object, **options: object) -> None:
         raise RuntimeError("for a test")
 
     with patch.context() as broken:
@@ -136,10 +136,10 @@ def call_wrongly(stock: Stock, canaries: Canaries, patch: pytest.MonkeyPatch) ->
 
 
 def feed_as_the_platform(canaries: Canaries) -> None:
-    """With a token that is good, and with one that is not."""
+    """Feed with a valid token, and with an invalid one."""
     tokens = (services.issue_platform_token(), token())
-    for shown, status in zip(tokens, (200, 401), strict=True):
-        sender = APIClient(HTTP_AUTHORIZATION=f"Bearer {canaries.add('platform token', shown)}")
+    for text, status in zip(tokens, (200, 401), strict=True):
+        sender = APIClient(HTTP_AUTHORIZATION=f"Bearer {canaries.add('platform token', text)}")
         answer = sender.generic("POST", "/platform/feed", b"{\n", "application/x-ndjson")
         assert answer.status_code == status
         canaries.look("answer to the platform", answer.content)
@@ -160,7 +160,7 @@ def work_at_the_desk(canaries: Canaries, patch: pytest.MonkeyPatch) -> Client:
     call_command("create_agent", "ada")
     switch_on_phone(client, canaries, password=new)
 
-    def fail(*_: object, **named: object) -> None:
+    def fail(*_: object, **options: object) -> None:
         raise RuntimeError("for a test")
 
     with patch.context() as broken:
@@ -180,8 +180,8 @@ def work_at_the_desk(canaries: Canaries, patch: pytest.MonkeyPatch) -> Client:
 def switch_on_phone(client: Client, canaries: Canaries, *, password: str) -> None:
     client.post(ACCOUNT, {"begin": "1", "password": password})
     html = client.get(ACCOUNT).content.decode()
-    shown = re.search(r"<code>(\w+)</code>", html)[1]
-    key = b32decode(canaries.add("key of a phone", shown))
+    key_text = re.search(r"<code>(\w+)</code>", html)[1]
+    key = b32decode(canaries.add("key of a phone", key_text))
     canaries.add("key of a phone", key.hex())
     html = client.post(ACCOUNT, {"code": f"{totp(key):06}"}).content.decode()
     for code in re.findall(r"<li>(\w{12})</li>", html):
@@ -189,7 +189,7 @@ def switch_on_phone(client: Client, canaries: Canaries, *, password: str) -> Non
 
 
 def look_at_pages(client: Client, canaries: Canaries) -> None:
-    """The models of which secrets are a part, or which note what somebody did with one."""
+    """Search the pages of models that contain secrets, or that log actions with secrets."""
     for model in (Webhook, Delivery, User, Company, AccessAttempt, AccessLog):
         name = f"admin:{model._meta.app_label}_{model._meta.model_name}"
         addresses = [reverse(f"{name}_changelist")]
@@ -206,7 +206,7 @@ def look_at_pages(client: Client, canaries: Canaries) -> None:
 
 
 def make_deliveries(company: Company, receiver: Receiver, canaries: Canaries, to: Policy) -> None:
-    """Some that are taken, and one that is refused."""
+    """Make deliveries: some are accepted, and one is refused."""
     receiver.answer = lambda received: Answer(500 if received.path == "/no" else 200, body=b"ok")
     for path in ("/yes", "/no"):
         build.webhook(
@@ -254,8 +254,8 @@ def test_no_secret_is_found_where_it_does_not_belong(
     client = work_at_the_desk(canaries, monkeypatch)
     look_everywhere(canaries, client, watched, mailoutbox)
 
-    assert canaries.found() == set()
-    # It has called what it says, and looked where it says.
+    assert canaries.leaks() == set()
+    # It has called and searched everything that it claims to.
     assert {name for name, answer in answers.items() if answer.status_code == 200} == {
         str(each) for each in operations()
     }
@@ -311,7 +311,7 @@ def test_a_secret_that_gets_out_is_found(
     canaries.add("signing secret", answer.json()["data"]["secret"])
     canaries.look_at_tables()
 
-    assert canaries.found() >= expected
+    assert canaries.leaks() >= expected
 
 
 @pytest.mark.parametrize(
@@ -326,4 +326,4 @@ def test_a_secret_is_found_however_it_is_written(canaries: Canaries, text: str) 
     canaries.add("password", "canary-0123456789")
     canaries.look("somewhere", text)
 
-    assert canaries.found() == {("password", "somewhere")}
+    assert canaries.leaks() == {("password", "somewhere")}

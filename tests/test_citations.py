@@ -1,8 +1,8 @@
-"""Whatever code, tests and documents cite exists: a decision, a heading of the interface.
+"""Everything that code, tests and documents cite exists: a decision, a heading of the interface.
 
-Cited are: a decision's id, such as W19; a range, such as E1 to E3; a decision without an id by its
+Citations: a decision's id, such as W19; a range, such as E1 to E3; a decision without an id by its
 anchor, as in `decision page api-strict-fields-live-with-companies`; `(interface, HEADING)`, where a
-number behind the heading is that of a point in its list; and a name in a file, such as
+number after the heading is that of a point in its list; and a name in a file, such as
 `companies/tokens.py:make_token`.
 """
 
@@ -34,7 +34,7 @@ HEADING = re.compile(r"\(interface, ([A-Z][A-Za-z ]*[A-Za-z])(?: (\d+))?[);,]")
 
 
 def files() -> Iterator[Path]:
-    """Every text file of the project but this one, which cites what does not exist."""
+    """Yield every text file of the project but this one, which cites missing decisions."""
     for top in sorted(ROOT.iterdir()):
         if top.name.startswith("."):
             continue
@@ -44,12 +44,12 @@ def files() -> Iterator[Path]:
 
 
 def cited_as(anchor: str) -> str:
-    """How a decision is cited: by its id, such as W7b, or by its anchor where it has none."""
+    """Return a decision's citation: its id, such as W7b, or its anchor if it has none."""
     return anchor[0].upper() + anchor[1:] if ANCHOR_ID.fullmatch(anchor) else anchor
 
 
 def decisions() -> list[str]:
-    """What may be cited, each as often as it is written."""
+    """Return all citable decisions, each as often as it is written."""
     return [
         cited_as(anchor)
         for page in sorted(DECISIONS.glob("*.md"))
@@ -58,13 +58,13 @@ def decisions() -> list[str]:
 
 
 def rows(text: str) -> list[str]:
-    """The rows of a page's tables, without their heads."""
+    """Return the rows of a page's tables, without their heads."""
     lines = [line for line in text.splitlines() if line.startswith("|")]
     return [line for line in lines if not line.startswith(("| decided |", "|---"))]
 
 
 def decided(text: str) -> list[str]:
-    """The anchors of all that is a whole decision, whose title begins with its id if it has one."""
+    """Return the citations of complete decisions, whose titles begin with an id if there is one."""
     whole = [(match.start(), *match.groups()) for match in SECTION.finditer(text)]
     for row in rows(text):
         if match := ROW.fullmatch(row):
@@ -77,7 +77,7 @@ def decided(text: str) -> list[str]:
 
 
 def headings() -> dict[str, set[str]]:
-    """The interface's headings, and the numbers of the points listed below each."""
+    """Return the interface's headings, and the numbers of the points listed below each."""
     sections = re.split(r"^#{2,} (.+)$", INTERFACE.read_text(), flags=re.MULTILINE)[1:]
     return {
         heading: set(re.findall(r"^(\d+)\. ", text, re.MULTILINE))
@@ -86,15 +86,15 @@ def headings() -> dict[str, set[str]]:
 
 
 def defines(path: str, name: str) -> bool:
-    """Whether the module has a function, a class, a method or a constant of this name."""
+    """Return whether the module has a function, a class, a method or a constant of this name."""
     module = ROOT / path
     definition = rf"^\s*(?:def|class) {name}\b|^{name}\b.* = "
     return module.is_file() and bool(re.search(definition, module.read_text(), re.MULTILINE))
 
 
 def dangling(text: str) -> list[str]:
-    """The citations in a text that lead nowhere."""
-    # A citation may run over the end of a line, of a comment too.
+    """Return the citations in a text that lead nowhere."""
+    # A citation may be wrapped at the end of a line, also in a comment.
     text = re.sub(r"\s*\n\s*(?:#|//|\*)?\s*", " ", text)
     ids = [letter + number for letter, number in ID.findall(text)]
     for letter, first, last in RANGE.findall(text):
@@ -111,9 +111,9 @@ def dangling(text: str) -> list[str]:
 
 def test_every_citation_leads_somewhere() -> None:
     lost = {
-        path.relative_to(ROOT).as_posix(): found
+        path.relative_to(ROOT).as_posix(): broken
         for path in files()
-        if (found := dangling(path.read_text(errors="replace")))
+        if (broken := dangling(path.read_text(errors="replace")))
     }
 
     assert lost == {}, "write the decision into docs/decisions/, or mend the citation"
@@ -156,14 +156,14 @@ def test_it_reads_code_tests_documents_templates_and_scripts() -> None:
         ("2026-W19-1, F401, config.E005 and N801 are no decisions", []),
     ],
 )
-def test_what_leads_nowhere_is_found(text: str, lost: list[str]) -> None:
+def test_broken_citation_is_reported(text: str, lost: list[str]) -> None:
     assert dangling(text) == lost
 
 
 def test_no_decision_is_written_twice() -> None:
-    found = decisions()
+    cited = decisions()
 
-    assert sorted(found) == sorted(set(found))
+    assert sorted(cited) == sorted(set(cited))
 
 
 PAGES = sorted(DECISIONS.glob("*.md"))
@@ -190,5 +190,5 @@ def test_each_decision_has_an_anchor_a_title_a_reason_and_what_would_change_it(p
         '<a id="t1"></a>\n\n### T1 No reason\n\n**Decided.** A.\n\n**Would change it.** C.\n',
     ],
 )
-def test_what_lacks_a_part_is_no_decision(row: str) -> None:
+def test_incomplete_row_is_no_decision(row: str) -> None:
     assert decided(row) == []

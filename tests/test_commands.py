@@ -1,4 +1,4 @@
-"""What holds for every command of ours: it explains itself, talks to programs, and is audited."""
+"""Rules for every command of ours: it explains itself, talks to programs, and is audited."""
 
 import json
 import shlex
@@ -82,9 +82,7 @@ def test_only_those_that_change_nothing_leave_no_entry() -> None:
     assert reading == READING & set(of_operators())
 
 
-def test_what_is_audited_has_nothing_that_identifies_a_person(
-    db: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_audit_entries_identify_no_person(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AGENT_PASSWORD", "long-Enough-9812")
     secret = ["Jane Roe", "jane@roe.example", "long-Enough-9812"]
     run("create_company", secret[0], "--contact-email", secret[1])
@@ -99,8 +97,8 @@ def test_what_is_audited_has_nothing_that_identifies_a_person(
     with pytest.raises(CommandError, match="is not an email address"):
         run("create_company", "Roe", "--contact-email", "jane at roe")
 
-    told = list(AuditEntry.objects.order_by("pk").values())
-    assert [entry["act"] for entry in told] == [
+    entries = list(AuditEntry.objects.order_by("pk").values())
+    assert [entry["act"] for entry in entries] == [
         "create_company",
         "issue_token",
         "issue_platform_token",
@@ -111,13 +109,13 @@ def test_what_is_audited_has_nothing_that_identifies_a_person(
         "revoke_token",
         "create_company",
     ]
-    assert told[0]["outcome"] == f"created company {company.pk}"
-    assert told[-1]["outcome"] == "failed: '…' is not an email address."
+    assert entries[0]["outcome"] == f"created company {company.pk}"
+    assert entries[-1]["outcome"] == "failed: '…' is not an email address."
     for text in [*secret, token, platform, "jane at roe"]:
-        assert text not in str(told)
+        assert text not in str(entries)
 
 
-def test_what_only_looks_leaves_no_entry(db: None) -> None:
+def test_read_only_commands_are_not_audited(db: None) -> None:
     run("update_groups")
     run("reencrypt", "--dry-run")
     run("automations", "--json")

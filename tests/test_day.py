@@ -1,4 +1,4 @@
-"""docs/guides/day.md, pasted block by block into a shell beside a running service."""
+"""docs/guides/day.md, pasted block by block into a shell next to a running service."""
 
 import os
 import re
@@ -17,7 +17,7 @@ from tickets.statuses import Status
 
 PAGE = (ROOT / "docs" / "guides" / "day.md").read_text()
 COMMANDS = "".join(re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL))
-(HEARD,) = re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL)
+(RECEIVER_OUTPUT,) = re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL)
 
 
 @pytest.mark.usefixtures("rows_to_keep")
@@ -25,24 +25,21 @@ def test_every_step_is_told_as_the_page_says(
     live_server: LiveServer, company: Company, tmp_path: Path
 ) -> None:
     program("curl")
-    ours = {
-        "PATH": os.environ["PATH"],
-        "PARCELDESK_URL": live_server.url,
-        "PARCELDESK_TOKEN": services.issue_token(company.pk),
-    }
+    token = services.issue_token(company.pk)
+    commands = COMMANDS.replace("https://...", live_server.url).replace("test_...", token)
 
-    done = subprocess.run(
+    result = subprocess.run(
         ["bash", "-eu", "-o", "pipefail"],
-        input=COMMANDS,
-        env=ours,
+        input=commands,
+        env={"PATH": os.environ["PATH"]},
         cwd=tmp_path,
         capture_output=True,
         text=True,
     )
 
-    assert (done.returncode, done.stderr) == (0, "")
-    assert HEARD in done.stdout, done.stdout
-    assert "statusCode" not in done.stdout
+    assert (result.returncode, result.stderr) == (0, "")
+    assert RECEIVER_OUTPUT in result.stdout, result.stdout
+    assert "statusCode" not in result.stdout
     ticket = Ticket.objects.get()
     assert ticket.status == Status.ACCEPTED
     assert Rating.objects.get().ticket == ticket

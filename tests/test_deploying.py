@@ -1,4 +1,4 @@
-"""deploy/ and its page: what they name exists, and what starts production is the Procfile's."""
+"""deploy/ and its page: the names in them exist, and production starts the Procfile's lines."""
 
 import re
 import shlex
@@ -21,12 +21,12 @@ BLOCKS = re.findall(r"^```sh\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 
 
 def unit(name: str) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    settings: dict[str, list[str]] = {}
     for line in (DEPLOY / "systemd" / name).read_text().splitlines():
         key, equals, value = line.partition("=")
         if equals and not line.startswith("#"):
-            found.setdefault(key, []).append(value)
-    return found
+            settings.setdefault(key, []).append(value)
+    return settings
 
 
 def procfile() -> dict[str, str]:
@@ -35,7 +35,7 @@ def procfile() -> dict[str, str]:
 
 
 def words(line: str) -> set[str]:
-    """Options and values, without programs and what a host chooses."""
+    """Return options and values, without programs and without a host's own choices."""
     line = re.sub(r"\$\([^)]*\)", "", line).partition(" && ")[0]
     line = line.replace("--worker-tmp-dir /dev/shm", "")
     chosen = r"\$|^/opt/|^127\.|%i|^(python|gunicorn|celery)$"
@@ -54,13 +54,13 @@ def test_files_and_units_that_the_page_names_exist() -> None:
     files = re.findall(
         r"/opt/parceldesk/(?:current|releases/\$VERSION)/([\w./-]+)", "".join(BLOCKS)
     )
-    named = {each for each in files if not each.startswith(".venv")}
+    files_named = {each for each in files if not each.startswith(".venv")}
     units = set(re.findall(r"parceldesk-[a-z]+(?=[@ \n])", "".join(BLOCKS)))
 
-    assert {each for each in named if not (ROOT / each).exists()} == set()
+    assert {each for each in files_named if not (ROOT / each).exists()} == set()
     assert {"parceldesk-web", "parceldesk-worker"} <= units
-    known = {path.stem.rstrip("@") for path in UNITS}
-    assert {each for each in units if each.count("-") == 1} - known <= {
+    unit_names = {path.stem.rstrip("@") for path in UNITS}
+    assert {each for each in units if each.count("-") == 1} - unit_names <= {
         "parceldesk-keys",
         "parceldesk-restored",
     }
@@ -68,7 +68,7 @@ def test_files_and_units_that_the_page_names_exist() -> None:
 
 @pytest.mark.parametrize("file", ["parceldesk.conf", "compose.conf"])
 def test_a_proxy_lets_go_of_a_connection_before_the_service_does(file: str) -> None:
-    """Else it sends a request into one that is being closed."""
+    """Close it first; otherwise the proxy sends a request into a closing connection."""
     theirs = re.findall(
         r"keepalive_timeout (\d+)s;", (ROOT / "deploy" / "nginx" / file).read_text()
     )
@@ -85,8 +85,8 @@ def test_commands_that_the_page_runs_have_these_options() -> None:
     }
     for name, rest in ours:
         parser = load_command_class(get_commands()[name], name).create_parser("manage.py", name)
-        known = {option for action in parser._actions for option in action.option_strings}
-        assert set(re.findall(r"(?<= )--[a-z-]+", f" {rest}")) <= known, name
+        options = {option for action in parser._actions for option in action.option_strings}
+        assert set(re.findall(r"(?<= )--[a-z-]+", f" {rest}")) <= options, name
 
 
 @pytest.mark.parametrize("process", ["web", "worker", "release"])
@@ -134,16 +134,16 @@ def test_compose_starts_lines_of_the_procfile_and_commands() -> None:
         service = compose()["services"][name]
         assert service["read_only"]
         assert service["cap_drop"] == ["ALL"]
-        # As the units have it; doctor's check open_files wants 4352.
+        # Equal to the units' limit; doctor's check open_files needs 4352.
         assert service["ulimits"] == {"nofile": 16384}
     assert set(compose()["volumes"]) == {"database", "data"}
 
 
 def test_files_that_the_image_and_compose_take_exist() -> None:
-    named = re.findall(r"^COPY (?!--)(\S+)", (DEPLOY / "Containerfile").read_text(), re.MULTILINE)
+    copied = re.findall(r"^COPY (?!--)(\S+)", (DEPLOY / "Containerfile").read_text(), re.MULTILINE)
     mounted = [each.split(":")[0] for each in compose()["services"]["nginx"]["volumes"]]
 
-    assert [each for each in named if not (ROOT / each).exists()] == []
+    assert [each for each in copied if not (ROOT / each).exists()] == []
     assert [each for each in mounted if each != "./tls" and not (DEPLOY / each).exists()] == []
 
 
@@ -151,8 +151,8 @@ def test_no_image_and_no_commit_takes_the_secrets_of_a_host() -> None:
     for name in ("deploy/env", "deploy/database_password", "deploy/tls", ".env"):
         ignored = (DEPLOY / "Containerfile.dockerignore").read_text().splitlines()
         assert name in ignored
-        asked = subprocess.run(["git", "check-ignore", "-q", f"{name}/x"], cwd=ROOT)
-        assert asked.returncode == 0, name
+        result = subprocess.run(["git", "check-ignore", "-q", f"{name}/x"], cwd=ROOT)
+        assert result.returncode == 0, name
 
 
 def test_a_password_in_a_file_gets_into_the_address(tmp_path: Path) -> None:

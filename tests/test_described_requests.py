@@ -1,6 +1,6 @@
 """Requests that GET /schema rules out are refused by the service, and those that it allows are not.
 
-A client that is generated from it then sends fewer requests in vain.
+A client generated from it then sends fewer invalid requests.
 """
 
 from base64 import b64encode
@@ -94,12 +94,12 @@ def allows(schema: dict[str, Any], value: Any) -> bool:
 def test_a_query_is_taken_if_the_description_allows_it(
     api: APIClient, ids: dict[str, int], name: str, parameter: str, value: str, allowed: bool
 ) -> None:
-    asked = operation(name)
-    (told,) = [each for each in asked.told["parameters"] if each["name"] == parameter]
+    described = operation(name)
+    (spec,) = [each for each in described.spec["parameters"] if each["name"] == parameter]
 
-    answer = api.get(f"{asked.path.format(**ids)}?{parameter}={quote(value)}")
+    answer = api.get(f"{described.path.format(**ids)}?{parameter}={quote(value)}")
 
-    assert allows(told["schema"], value) is allowed
+    assert allows(spec["schema"], value) is allowed
     assert (answer.status_code == 200) is allowed, answer.json()
 
 
@@ -107,27 +107,27 @@ def test_a_query_is_taken_if_the_description_allows_it(
 def test_a_body_is_taken_if_the_description_allows_it(
     api: APIClient, ids: dict[str, int], name: str, body: dict[str, Any], allowed: bool
 ) -> None:
-    asked = operation(name)
-    schema = asked.told["requestBody"]["content"]["application/json"]["schema"]
+    described = operation(name)
+    schema = described.spec["requestBody"]["content"]["application/json"]["schema"]
 
-    answer = getattr(api, asked.method)(asked.path.format(**ids), body)
+    answer = getattr(api, described.method)(described.path.format(**ids), body)
 
     assert allows(schema, body) is allowed
     assert (answer.status_code == 200) is allowed, answer.json()
 
 
 @pytest.mark.parametrize(
-    "asked", [pytest.param(each, id=str(each)) for each in operations() if each.takes_body]
+    "target", [pytest.param(each, id=str(each)) for each in operations() if each.takes_body]
 )
-def test_a_body_is_needed_if_the_description_says_so(stock: Stock, asked: Operation) -> None:
-    answer = stock.send(asked)
+def test_a_body_is_needed_if_the_description_says_so(stock: Stock, target: Operation) -> None:
+    answer = stock.send(target)
 
-    needed = asked.told["requestBody"].get("required", False)
+    needed = target.spec["requestBody"].get("required", False)
     assert (answer.status_code in (400, 415)) is needed, answer.json()
 
 
 def test_every_pattern_is_one_of_javascript_too() -> None:
-    """In its strict mode, `u`, an escape that means nothing is an error."""
+    """Compile it strictly: with the flag `u` a meaningless escape is an error."""
     escapes = [
         pattern[place + 1]
         for pattern in patterns(description())

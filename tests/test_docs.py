@@ -16,13 +16,13 @@ DOCUMENTS = sorted(
     [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "clients" / "README.md"]
 )
 APPS = ("core", "companies", "webhooks", "deliveries", "shipments", "tickets", "desk")
-# Where a setting that a document names may be read or set.
+# Folders in which a setting of a document may be read or set.
 CODE = (*APPS, "config", "tools", "clients")
 OURS = sorted(name for name, app in get_commands().items() if app in (*APPS, "config"))
 
 
 def words(document: Path) -> list[str]:
-    """What stands between backticks, and in indented or fenced blocks line by line."""
+    """Return texts between backticks, and lines of indented or fenced blocks."""
     text = document.read_text()
     blocks = re.findall(r"```\w*\n(.*?)```", text, re.DOTALL)
     inline = re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
@@ -38,13 +38,13 @@ def test_links_lead_somewhere(document: Path) -> None:
 
 
 def anchors(document: Path) -> set[str]:
-    """What a link may name behind #: `<a id>`, and headings as the hosting platforms write them."""
+    """Return targets of links after #: `<a id>`, and headings as hosting platforms name them."""
     text = document.read_text()
     headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
-    named = re.findall(r'<a id="([^"]+)"></a>', text)
+    explicit = re.findall(r'<a id="([^"]+)"></a>', text)
     return {
         *(re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings),
-        *named,
+        *explicit,
     }
 
 
@@ -60,28 +60,28 @@ def test_headings_it_links_to_exist(document: Path) -> None:
 
 
 def test_documents_that_code_names_exist() -> None:
-    """What `doctor` tells to read, above all."""
-    named = {
-        found
+    """Check above all the documents that `doctor` recommends."""
+    citations = {
+        match
         for top in (*CODE, "deploy")
         for path in (ROOT / top).rglob("*.py")
-        for found in re.findall(r"\b(docs/[\w/-]+\.md)(?:#([\w-]+))?", path.read_text())
+        for match in re.findall(r"\b(docs/[\w/-]+\.md)(?:#([\w-]+))?", path.read_text())
     }
 
-    assert [path for path, _ in named if not (ROOT / path).exists()] == []
-    assert [each for each in named if each[1] and each[1] not in anchors(ROOT / each[0])] == []
-    assert ("docs/operations/runbooks.md", "crash-loop") in named
+    assert [path for path, _ in citations if not (ROOT / path).exists()] == []
+    assert [each for each in citations if each[1] and each[1] not in anchors(ROOT / each[0])] == []
+    assert ("docs/operations/runbooks.md", "crash-loop") in citations
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_files_it_names_exist(document: Path) -> None:
-    named = [
+    files = [
         word
         for word in words(document)
         if re.fullmatch(r"[\w.-]+/[\w./-]*\.(py|md|html|jsonl|tsv)|[\w./-]+/", word)
         and not word.startswith(("/", ".dev"))
     ]
-    assert [word for word in named if not (ROOT / word).exists()] == []
+    assert [word for word in files if not (ROOT / word).exists()] == []
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
@@ -89,31 +89,31 @@ def test_commands_it_names_exist(document: Path) -> None:
     calls = [
         re.findall(r"(?:manage\.py|\./dev manage) ([a-z_]+)", word) for word in words(document)
     ]
-    named = {name for call in calls for name in call}
+    commands = {name for call in calls for name in call}
 
-    assert named - set(get_commands()) - {"help"} == set()
+    assert commands - set(get_commands()) - {"help"} == set()
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_commands_of_the_launcher_it_names_exist(document: Path) -> None:
-    named = {name for word in words(document) for name in re.findall(r"\./dev ([a-z]+)", word)}
+    commands = {name for word in words(document) for name in re.findall(r"\./dev ([a-z]+)", word)}
 
-    assert named - {*LAUNCHER, "help"} == set()
+    assert commands - {*LAUNCHER, "help"} == set()
 
 
 def test_settings_the_documents_name_exist() -> None:
-    """A name in capitals with an underscore is a variable, or a constant that code has."""
+    """Take a name in capitals with an underscore for a variable, or a constant in code."""
     sources = [
         ROOT / "Procfile",
         ROOT / "deploy" / "backup",
         *(each for top in CODE for each in (ROOT / top).rglob("*.py")),
     ]
-    known = set(re.findall(r"\b[A-Z]+(?:_[A-Z]+)+\b", "".join(map(Path.read_text, sources))))
+    names = set(re.findall(r"\b[A-Z]+(?:_[A-Z]+)+\b", "".join(map(Path.read_text, sources))))
     unknown = {
         f"{document.relative_to(ROOT)}: {word}"
         for document in DOCUMENTS
         for word in words(document)
-        if re.fullmatch(r"[A-Z]+(?:_[A-Z]+)+", word) and word not in known
+        if re.fullmatch(r"[A-Z]+(?:_[A-Z]+)+", word) and word not in names
     }
 
     assert unknown == set()
@@ -153,8 +153,8 @@ DJANGO_S_OPTIONS = {
 
 
 def company_endpoints() -> set[str]:
-    """Methods and paths of the API, ids written as in the interface."""
-    found = set()
+    """Return methods and paths of the API, ids written as in the interface."""
+    endpoints = set()
     for pattern in get_resolver().url_patterns:
         for leaf in getattr(pattern, "url_patterns", []):
             view = getattr(leaf.callback, "cls", None)
@@ -162,8 +162,8 @@ def company_endpoints() -> set[str]:
                 continue
             path = re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", str(leaf.pattern))
             methods = {"get", "post", "put", "delete"} & set(dir(view))
-            found |= {f"{method.upper()} /{path}" for method in methods}
-    return found
+            endpoints |= {f"{method.upper()} /{path}" for method in methods}
+    return endpoints
 
 
 def test_the_api_s_page_has_every_endpoint() -> None:
@@ -174,9 +174,9 @@ def test_the_api_s_page_has_every_endpoint() -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_addresses_it_names_exist(document: Path) -> None:
-    named = re.findall(r"\b(?:GET|POST|PUT|DELETE) (/[\w/{}-]*)", document.read_text())
+    addresses = re.findall(r"\b(?:GET|POST|PUT|DELETE) (/[\w/{}-]*)", document.read_text())
     unknown = []
-    for path in named:
+    for path in addresses:
         concrete = re.sub(r"\{delivery_id\}", "01a1fa12-91b9-736b-934f-6c5b515fd1da", path)
         try:
             resolve(re.sub(r"\{\w+\}|ID\b", "1", concrete))
@@ -205,15 +205,15 @@ def variables_below(heading: str) -> list[str]:
 
 
 def test_what_an_installation_sets_is_a_table_of_its_own(tmp_path: Path) -> None:
-    chosen, left = variables_below("Set these"), variables_below("Leave these")
+    chosen, optional = variables_below("Set these"), variables_below("Leave these")
     settings = "".join(path.read_text() for path in (ROOT / "config" / "settings").glob("*.py"))
     needed = set(re.findall(r'env\.\w+\(\s*"(\w+)"\)', settings))
     file = tmp_path / "env"
     call_command("doctor", "--init", "--file", str(file), "--host", "desk.example.com")
-    written = set(re.findall(r"^([A-Z_]+)=", file.read_text(), re.MULTILINE))
+    set_variables = set(re.findall(r"^([A-Z_]+)=", file.read_text(), re.MULTILINE))
 
     assert len(chosen) <= 20
-    assert not set(chosen) & set(left)
-    # Read only where it is set.
+    assert not set(chosen) & set(optional)
+    # This variable is read only if it is set.
     assert needed - {"ENGINE_DATABASE_URL"} <= set(chosen)
-    assert written <= set(chosen)
+    assert set_variables <= set(chosen)

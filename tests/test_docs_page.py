@@ -1,4 +1,4 @@
-"""GET /docs: a page of the description that asks nobody else for anything."""
+"""GET /docs: a page of the description that loads nothing from elsewhere."""
 
 import re
 
@@ -21,7 +21,7 @@ def test_loads_everything_from_here_and_finds_it(client: Client) -> None:
 
 
 def test_runs_no_script_but_files(client: Client) -> None:
-    """The page works under a policy that would not run one inside it, nor one from elsewhere."""
+    """Run none: the page's policy blocks inline scripts and those from elsewhere."""
     answer = client.get("/docs")
 
     assert "<script>" not in answer.content.decode()

@@ -19,24 +19,24 @@ from tickets.statuses import Status, joined
 PAGE = (ROOT / "docs" / "errors.md").read_text()
 ROWS = re.findall(r"^\| (`.*?`) \|", PAGE, re.MULTILINE)
 EXPLAINED = [code for row in ROWS for code in re.findall(r"`(\w+)`", row)]
-# They answer people, who read messages.
+# The desk answers people, who read messages.
 APPS = [app for app in LINE if app != "desk"]
-# What REST framework itself says of fields, where it has the same word.
+# Codes of REST framework's field errors that we use with the same word.
 THE_SAME = {"required", "blank", "invalid_choice"}
 
 
 def codes(path: Path) -> Iterator[ast.expr]:
-    """What a module gives as `code=`."""
+    """Yield the expressions that a module passes as `code=`."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Call):
             yield from (word.value for word in node.keywords if word.arg == "code")
 
 
-GIVEN = {str(path.relative_to(ROOT)): [*codes(path)] for app in APPS for path in sources(app)}
+CODES = {str(path.relative_to(ROOT)): [*codes(path)] for app in APPS for path in sources(app)}
 
 
 def test_every_code_is_explained_and_none_that_is_not_used() -> None:
-    stated = {code.value for found in GIVEN.values() for code in found if is_word(code)}
+    stated = {code.value for expressions in CODES.values() for code in expressions if is_word(code)}
 
     used = stated | {*STATUS_CODES.values(), *FIELD_CODES.values(), WRONG_FIELDS} | THE_SAME
     assert set(EXPLAINED) == used
@@ -48,18 +48,18 @@ def is_word(code: ast.expr) -> bool:
 
 
 def test_a_code_is_written_out_where_it_is_stated() -> None:
-    """Else the test above would not find it. What an exception states may be passed on."""
+    """Require a literal, or the test above would miss it. An exception may pass on its own code."""
     wrong = [
         f"{path}:{code.lineno}"
-        for path, found in GIVEN.items()
-        for code in found
+        for path, expressions in CODES.items()
+        for code in expressions
         if isinstance(code, ast.JoinedStr | ast.BinOp | ast.IfExp | ast.Subscript)
     ]
     assert wrong == []
 
 
 def test_no_wrong_field_is_left_without_a_code() -> None:
-    """REST framework would call it "invalid", which says a wrong type."""
+    """Require one: REST framework would use "invalid", which means a wrong type."""
     wrong = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
         for app in APPS
@@ -77,12 +77,12 @@ def test_no_wrong_field_is_left_without_a_code() -> None:
 
 @pytest.mark.parametrize("operation", [pytest.param(each, id=str(each)) for each in operations()])
 def test_each_described_refusal_shows_its_codes(operation: Operation) -> None:
-    for status, told in operation.refusals.items():
-        words = {code_of(example) for example in examples(told).values()}
+    for status, response in operation.refusals.items():
+        words = {code_of(example) for example in examples(response).values()}
 
         assert words, (status, "shows no code")
         assert words <= set(EXPLAINED)
-        assert words == set(re.findall(r"^- `(\w+)`", told["description"], re.MULTILINE))
+        assert words == set(re.findall(r"^- `(\w+)`", response["description"], re.MULTILINE))
 
 
 def test_three_refusals_of_one_status_differ_by_their_codes(
@@ -99,8 +99,8 @@ def test_three_refusals_of_one_status_differ_by_their_codes(
     ]
 
     assert [answer.status_code for answer in answers] == [422, 422, 422]
-    told = [answer.json()["code"] for answer in answers]
-    assert told == ["ticket_not_decided", "already_rated", "ticket_closed"]
+    codes = [answer.json()["code"] for answer in answers]
+    assert codes == ["ticket_not_decided", "already_rated", "ticket_closed"]
 
 
 def test_every_wrong_field_has_its_code(api: APIClient) -> None:
@@ -144,9 +144,7 @@ def test_every_wrong_field_has_its_code(api: APIClient) -> None:
         ("", "blank", "Send a JSON object as a string"),
     ],
 )
-def test_what_is_wrong_with_data_is_told_of_json(
-    api: APIClient, data: object, code: str, says: str
-) -> None:
+def test_errors_in_data_have_json_codes(api: APIClient, data: object, code: str, says: str) -> None:
     answer = api.post("/company/tickets", {"type_id": 2, "data": data})
 
     (wrong,) = answer.json()["errors"]

@@ -1,4 +1,4 @@
-"""`tools/faults/run all`: what its catalogue holds, and how it judges what was played."""
+"""`tools/faults/run all`: the entries of its catalogue, and its verdicts on played faults."""
 
 import ast
 import json
@@ -59,7 +59,7 @@ def test_sizes_and_seeds_are_of_scenarios_that_take_them() -> None:
     assert {name for name in SEEDED if "seed" in SCENARIOS[name][1]} == SEEDED
 
 
-KEPT, FAILED = Fault("A1", "kept", ("kept",)), Fault("A2", "broken", ("kept", "broken"))
+SURVIVED, FAILED = Fault("A1", "kept", ("kept",)), Fault("A2", "broken", ("kept", "broken"))
 PARTLY = Fault("B1", "partly here", ("kept", "elsewhere"))
 NEVER, NOTHING = Fault("B2", "never here", why_not="no clock"), Fault("B3", "forgotten")
 STUBS = {
@@ -70,10 +70,10 @@ STUBS = {
 
 
 def test_counts_what_was_played_and_names_the_rest() -> None:
-    told: list[str] = []
-    faults = [KEPT, FAILED, PARTLY, NEVER, NOTHING]
+    lines: list[str] = []
+    faults = [SURVIVED, FAILED, PARTLY, NEVER, NOTHING]
 
-    outcomes = playing.play_all(faults, STUBS.__getitem__, told.append)
+    outcomes = playing.play_all(faults, STUBS.__getitem__, lines.append)
 
     assert playing.summary(outcomes) == [
         "not played: B1 partly here: not as root",
@@ -85,7 +85,7 @@ def test_counts_what_was_played_and_names_the_rest() -> None:
         "  nothing plays it",
         "survived 1/3",
     ]
-    assert told == [
+    assert lines == [
         "[1/5] A1 kept: survived",
         "[2/5] A2 broken: NOT SURVIVED",
         "[3/5] B1 partly here: not played",
@@ -95,12 +95,12 @@ def test_counts_what_was_played_and_names_the_rest() -> None:
 
 
 def test_tells_the_same_as_json() -> None:
-    outcomes = playing.play_all([KEPT, FAILED], STUBS.__getitem__, lambda line: None)
+    outcomes = playing.play_all([SURVIVED, FAILED], STUBS.__getitem__, lambda line: None)
 
-    told = json.loads(json.dumps(playing.as_json(outcomes)))
+    output = json.loads(json.dumps(playing.as_json(outcomes)))
 
-    assert (told["survived"], told["of"]) == (1, 2)
-    assert told["faults"][1] == {
+    assert (output["survived"], output["of"]) == (1, 2)
+    assert output["faults"][1] == {
         "number": "A2",
         "what": "broken",
         "outcome": "not survived",
@@ -122,9 +122,9 @@ def test_reads_what_became_of_tests(tmp_path: Path) -> None:
     report.write_text(REPORT)
     names = ["test_one[x y]", "test_one", "test_two", "test_three"]
 
-    found = read_report(report, [f"tests/a.py::{name}" for name in names])
+    outcomes = read_report(report, [f"tests/a.py::{name}" for name in names])
 
-    assert list(found.values()) == [
+    assert list(outcomes.values()) == [
         Played(),
         Played(("assert 1 == 2",)),
         Played(why_not="no network"),
@@ -136,17 +136,16 @@ def test_reads_what_became_of_tests(tmp_path: Path) -> None:
 
 
 def test_no_task_is_sent_for_later() -> None:
-    """When something is due stands in its row: a message that waits in the broker may be lost or
-    be delivered twice."""
+    """Store due times in rows: a message that waits in the broker may be lost or repeated."""
     later = re.compile(r"\b(countdown|eta)\s*=|\.retry\(")
-    found = [path for app in LINE for path in sources(app) if later.search(path.read_text())]
+    sending = [path for app in LINE for path in sources(app) if later.search(path.read_text())]
 
-    assert found == []
+    assert sending == []
 
 
 def test_what_a_killed_program_leaves_behind_lies_in_the_folder_of_the_run(tmp_path: Path) -> None:
-    """Celery's pool makes a folder, which nobody removes once its worker was killed."""
-    made = subprocess.run(
+    """Remove it with the run: nobody else removes a folder of Celery's pool after a kill."""
+    result = subprocess.run(
         [sys.executable, "-c", "import tempfile; print(tempfile.mkdtemp())"],
         env=environment(database="", broker="", cache="", folder=tmp_path),
         check=True,
@@ -154,4 +153,4 @@ def test_what_a_killed_program_leaves_behind_lies_in_the_folder_of_the_run(tmp_p
         text=True,
     )
 
-    assert Path(made.stdout.strip()).parent == tmp_path
+    assert Path(result.stdout.strip()).parent == tmp_path

@@ -46,7 +46,7 @@ class LabelPrinted(EventType):
 
 
 LABEL_PRINTED = LabelPrinted(
-    # Above those that the service may get next.
+    # Higher than the next ids of the service.
     id=60,
     name="label.printed",
     signed=True,
@@ -55,7 +55,7 @@ LABEL_PRINTED = LabelPrinted(
 )
 
 
-# One about a ticket, by the recipe: `publish_of_ticket` where the fact is written.
+# A type about tickets, by the recipe: `publish_of_ticket` where the fact is written.
 SAMPLED = LabelPrinted(
     id=61,
     name="ticket.sampled",
@@ -82,9 +82,9 @@ def receiver() -> Iterator[Receiver]:
 
 @pytest.fixture
 def schema() -> Schema:
-    """What GET /schema says of the types registered now; the endpoint keeps its first answer."""
-    found: Schema = SchemaGenerator().get_schema(request=None, public=True)
-    return found
+    """Generate the schema of the types registered now; the endpoint keeps its first answer."""
+    generated: Schema = SchemaGenerator().get_schema(request=None, public=True)
+    return generated
 
 
 def test_is_listed_behind_the_others(api: APIClient) -> None:
@@ -118,8 +118,8 @@ def test_is_registered_published_and_delivered_with_a_signature(
     signed = f"{headers['X-Webhook-Timestamp']}.label.printed.".encode() + body
     digest = hmac.new(webhook["secret"].encode(), signed, hashlib.sha256).hexdigest()
     assert headers["X-Webhook-Signature"] == f"v1={digest}"
-    (shown,) = api.get(f"/webhooks/{webhook['id']}/deliveries").json()["data"]
-    assert (shown["event"], shown["state"]) == ("label.printed", "delivered")
+    (row,) = api.get(f"/webhooks/{webhook['id']}/deliveries").json()["data"]
+    assert (row["event"], row["state"]) == ("label.printed", "delivered")
 
 
 def test_one_of_a_ticket_is_later_than_the_event_before_it_and_in_its_order(
@@ -127,15 +127,15 @@ def test_one_of_a_ticket_is_later_than_the_event_before_it_and_in_its_order(
 ) -> None:
     build.webhook(company, SAMPLED.id)
     now = timezone.now()
-    # A clock that was set back since the last event.
+    # Set the clock back since the last event.
     ticket = build.ticket(company, last_event_at=now + timedelta(seconds=5))
 
     with transaction.atomic():
-        held = Ticket.objects.hold(ticket.pk)
+        locked = Ticket.objects.hold(ticket.pk)
         for label in ("first", "second"):
             publish_of_ticket(
                 SAMPLED,
-                held,
+                locked,
                 now,
                 lambda at, number, label=label: SAMPLED.payload(label, at),
             )
@@ -148,16 +148,16 @@ def test_one_of_a_ticket_is_later_than_the_event_before_it_and_in_its_order(
 
 
 def test_nothing_else_publishes_events_of_tickets() -> None:
-    """`publish_of_ticket` gives them their ticket and their time."""
+    """Require `publish_of_ticket`, which sets the ticket and the time of events."""
     publishes = re.compile(r"\bNews\(|\bpublishing\.publish\(|import .*\bpublish\b")
-    found = [
+    files = [
         str(path.relative_to(ROOT))
         for app in ("tickets", "desk", "config")
         for path in sorted((ROOT / app).rglob("*.py"))
         if publishes.search(path.read_text())
     ]
 
-    assert found == ["tickets/changes/news.py"], "publish by tickets.changes.news.publish_of_ticket"
+    assert files == ["tickets/changes/news.py"], "publish by tickets.changes.news.publish_of_ticket"
 
 
 def test_its_sample_is_what_webhooktest_sends(
@@ -179,17 +179,17 @@ def test_its_sample_is_what_webhooktest_sends(
     conforms(body, LABEL_PRINTED.schema)
 
 
-def test_is_described(schema: Schema) -> None:
+def test_further_type_is_described(schema: Schema) -> None:
     validate_schema(schema)
-    told = schema["webhooks"]["label.printed"]["post"]
+    described = schema["webhooks"]["label.printed"]["post"]
 
-    assert told["summary"] == "A label was printed."
-    assert told["requestBody"]["content"]["application/json"]["schema"] == LABEL_PRINTED.schema
-    assert "X-Webhook-Signature" in [header["name"] for header in told["parameters"]]
-    named = [each for each in lists(schema, "examples") if "tracking.simple" in each]
+    assert described["summary"] == "A label was printed."
+    assert described["requestBody"]["content"]["application/json"]["schema"] == LABEL_PRINTED.schema
+    assert "X-Webhook-Signature" in [header["name"] for header in described["parameters"]]
+    examples = [each for each in lists(schema, "examples") if "tracking.simple" in each]
     # A new webhook, a webhook, a delivery, its details and an event that is read.
-    assert len(named) == 5
-    assert all("label.printed" in each for each in named)
+    assert len(examples) == 5
+    assert all("label.printed" in each for each in examples)
 
 
 def test_the_desk_offers_and_names_it(company: Company) -> None:
@@ -215,7 +215,7 @@ def test_the_desk_offers_and_names_it(company: Company) -> None:
 
 
 def lists(part: object, member: str) -> Iterator[list[Any]]:
-    """Every list that is a member of this name, anywhere in a description."""
+    """Yield every list that is a member of this name, anywhere in a description."""
     if isinstance(part, dict):
         for name, value in part.items():
             if name == member and isinstance(value, list):

@@ -29,7 +29,7 @@ def rendered_anew() -> Any:
     pages.guides.cache_clear()
 
 
-def shown(client: Client, address: str) -> str:
+def main_of(client: Client, address: str) -> str:
     answer = client.get(address)
     assert answer.status_code == 200, address
     assert answer["Content-Type"] == "text/html; charset=utf-8"
@@ -37,7 +37,7 @@ def shown(client: Client, address: str) -> str:
 
 
 def test_the_index_leads_to_every_guide(client: Client) -> None:
-    page = shown(client, "/docs/guides")
+    page = main_of(client, "/docs/guides")
 
     for slug in SLUGS:
         assert f'href="/docs/guides/{slug}"' in page
@@ -46,7 +46,7 @@ def test_the_index_leads_to_every_guide(client: Client) -> None:
 
 @pytest.mark.parametrize("slug", SLUGS)
 def test_everything_a_guide_links_to_is_there(client: Client, slug: str) -> None:
-    page = shown(client, f"/docs/guides/{slug}")
+    page = main_of(client, f"/docs/guides/{slug}")
 
     for target in map(unescape, ADDRESS.findall(page)):
         address, _, fragment = target.partition("#")
@@ -77,7 +77,7 @@ def test_a_guide_runs_and_loads_nothing_from_elsewhere(client: Client, slug: str
 
 @pytest.mark.parametrize("slug", SLUGS)
 def test_a_guide_has_one_title_and_lists_its_headings(client: Client, slug: str) -> None:
-    page = shown(client, f"/docs/guides/{slug}")
+    page = main_of(client, f"/docs/guides/{slug}")
 
     guide = pages.guides()[slug]
     assert len(re.findall("<h1[ >]", page)) == 1
@@ -95,7 +95,7 @@ def test_anchors_are_those_of_the_hosting_platforms(file: str) -> None:
 
 
 @pytest.mark.parametrize("address", ["/docs/guides/operating", "/docs/guides/", "/docs/guides/a/b"])
-def test_what_is_no_guide_is_not_found(client: Client, address: str) -> None:
+def test_unknown_guide_is_not_found(client: Client, address: str) -> None:
     answer = client.get(address)
 
     assert answer.status_code == 404
@@ -123,13 +123,13 @@ def test_guides_are_only_to_read(client: Client) -> None:
 
 
 def test_the_description_leads_to_the_guides(client: Client) -> None:
-    told = client.get("/schema").json()["info"]["description"]
+    description = client.get("/schema").json()["info"]["description"]
 
-    assert "[guides](/docs/guides)" in told
+    assert "[guides](/docs/guides)" in description
     assert client.get("/docs/guides").status_code == 200
 
 
-# What is put in
+# Inserted values
 
 
 @pytest.mark.usefixtures("rendered_anew")
@@ -138,14 +138,14 @@ def test_shows_the_addresses_that_the_operator_names(client: Client, settings: S
         map(ip_network, ("203.0.113.7/32", "198.51.100.0/24", "2001:db8::/48"))
     )
 
-    page = shown(client, "/docs/guides/addresses")
+    page = main_of(client, "/docs/guides/addresses")
 
     for address in ("203.0.113.7\n", "198.51.100.0/24\n", "2001:db8::/48\n"):
         assert address in page
 
 
 def test_says_where_the_operator_names_none(client: Client) -> None:
-    page = shown(client, "/docs/guides/addresses")
+    page = main_of(client, "/docs/guides/addresses")
 
     assert "has not named its addresses" in page
     assert "sender addresses --" not in page
@@ -171,17 +171,17 @@ def test_shows_html_and_does_not_obey_it() -> None:
     assert MARKDOWN.options["html"] is False
 
 
-# What they say is so
+# Documented numbers
 
 
 def numbers(file: str) -> dict[str, str]:
-    """The first two cells of every row of the tables of a guide."""
+    """Return the first two cells of every row of the tables of a guide."""
     rows = re.findall(r"^\| (.+?) \| (.+?) \|", (pages.DOCS / file).read_text(), re.MULTILINE)
     return dict(rows)
 
 
 def test_tells_the_limits_as_they_are() -> None:
-    told = numbers("guides/limits.md")
+    numbers_told = numbers("guides/limits.md")
     mib = configured.MAX_BODY_BYTES // 2**20
 
     for start, words in {
@@ -195,17 +195,17 @@ def test_tells_the_limits_as_they_are() -> None:
         "tracking numbers": str(MOST_NUMBERS),
         "`Idempotency-Key`": f"{LONGEST_KEY} characters",
         "webhooks": f"{configured.WEBHOOKS_PER_COMPANY} per company",
-        "time to answer": f"{configured.DELIVERY_TIMEOUT_SECONDS:.0f} seconds",
+        "time to respond": f"{configured.DELIVERY_TIMEOUT_SECONDS:.0f} seconds",
         "attempts": f"{len(configured.DELIVERY_RETRY_SECONDS) + 1}, over about three days",
     }.items():
-        (row,) = [value for name, value in told.items() if name.startswith(start)]
+        (row,) = [value for name, value in numbers_told.items() if name.startswith(start)]
         assert row.startswith(words), row
 
 
 def test_tells_every_status_and_whose_turn_it_is() -> None:
-    told = numbers("guides/tickets.md")
+    turns = numbers("guides/tickets.md")
 
-    untold = {each.label for each in Status} - told.keys()
+    untold = {each.label for each in Status} - turns.keys()
     assert not untold, f"docs/guides/tickets.md, What happens then: add {untold}"
     for status in Status:
-        assert told[status.label].startswith("yours") == (status in WAITING_FOR_COMPANY)
+        assert turns[status.label].startswith("yours") == (status in WAITING_FOR_COMPANY)

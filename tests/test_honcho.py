@@ -32,17 +32,17 @@ def test_honcho_start_goes_on_after_the_release(tmp_path: Path) -> None:
     running = subprocess.Popen(
         [*HONCHO, "start"], cwd=tmp_path, stdout=subprocess.PIPE, text=True, bufsize=1
     )
-    said = []
+    output = []
     assert running.stdout
     for line in running.stdout:
-        said.append(line)
+        output.append(line)
         if "served" in line and "started" not in line:
             running.send_signal(signal.SIGTERM)
             break
-        assert "stopped" not in line, said
+        assert "stopped" not in line, output
     running.communicate(timeout=120)
 
-    assert any("migrated" in line for line in said)
+    assert any("migrated" in line for line in output)
 
 
 def test_honcho_start_ends_where_the_release_fails(tmp_path: Path) -> None:

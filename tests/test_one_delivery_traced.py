@@ -1,4 +1,4 @@
-"""One failing delivery, followed by the id of the call that caused it."""
+"""A failing delivery, traced by the id of the call that caused it."""
 
 import json
 import logging
@@ -29,8 +29,8 @@ CALLER = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
 
 @pytest.fixture
-def written() -> Iterator[StringIO]:
-    """All lines, as JSON."""
+def logged() -> Iterator[StringIO]:
+    """Capture all log lines as JSON."""
     stream = StringIO()
     handler = logging.StreamHandler(stream)
     handler.addFilter(log_lines.name_request)
@@ -49,11 +49,11 @@ def collected(settings: Settings) -> Iterator[Callable[[], list[Any]]]:
 def test_a_delivery_is_followed_from_the_call_to_the_attempt(
     company: Company,
     loopback: Policy,
-    written: StringIO,
+    logged: StringIO,
     collected: Callable[[], list[Any]],
     admin_client: Client,
 ) -> None:
-    # Made here, so that its middleware finds that requests are traced.
+    # Create the client now, so that its middleware finds tracing switched on.
     api = APIClient(HTTP_AUTHORIZATION=f"Bearer {services.issue_token(company.pk)}")
     with Receiver() as receiver:
         receiver.answer = lambda _: Answer(status=500)
@@ -66,18 +66,18 @@ def test_a_delivery_is_followed_from_the_call_to_the_attempt(
     delivery = Delivery.objects.get()
     assert answer["X-Request-Id"] == OWN
 
-    call, attempt = [json.loads(line) for line in written.getvalue().splitlines()]
+    call, attempt = [json.loads(line) for line in logged.getvalue().splitlines()]
     assert (call["logger"], call["request_id"]) == ("parceldesk.access", OWN)
     assert (call["route"], call["company_id"]) == ("/company/tickets", company.pk)
     assert (attempt["logger"], attempt["request_id"]) == ("parceldesk.attempts", OWN)
     assert (attempt["delivery_id"], attempt["status"]) == (str(delivery.pk), 500)
     assert attempt["webhook_id"] == webhook.pk
 
-    found = admin_client.get("/admin/tickets/ticket/events/", {"request_id": OWN})
-    assert str(delivery.pk) in found.content.decode()
-    assert "Answered 500, not 2xx." in found.content.decode()
-    shown = api.get(f"/webhooks/{webhook.pk}/deliveries").json()["data"]
-    assert [row["request_id"] for row in shown] == [OWN]
+    page = admin_client.get("/admin/tickets/ticket/events/", {"request_id": OWN})
+    assert str(delivery.pk) in page.content.decode()
+    assert "Answered 500, not 2xx." in page.content.decode()
+    rows = api.get(f"/webhooks/{webhook.pk}/deliveries").json()["data"]
+    assert [row["request_id"] for row in rows] == [OWN]
 
     request, published, attempted = collected()[:3]
     assert {each.trace_id.hex() for each in (request, published, attempted)} == {

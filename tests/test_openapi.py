@@ -1,4 +1,4 @@
-"""GET /schema says what the service does: every endpoint, body, answer, refusal and payload."""
+"""GET /schema matches the service: every endpoint, body, answer, refusal and payload."""
 
 import json
 import re
@@ -51,7 +51,7 @@ EVERY = [pytest.param(each, id=str(each)) for each in operations()]
 
 @dataclass
 class Stock:
-    """Something of everything that a path can name, owned by the caller and by a stranger."""
+    """One of everything that a path can name, for the caller and for a stranger."""
 
     api: APIClient
     ids: dict[str, dict[str, Any]]
@@ -61,8 +61,8 @@ class Stock:
     ) -> Any:
         ids = self.ids[owner]
         path = operation.path.format(**ids | ids.get(str(operation), {}))
-        given = {} if body is None else {"data": body}
-        return getattr(self.api, operation.method)(path, headers=headers, **given)
+        body_options = {} if body is None else {"data": body}
+        return getattr(self.api, operation.method)(path, headers=headers, **body_options)
 
 
 @pytest.fixture
@@ -79,9 +79,9 @@ def owned(company: Company, shipment_id: int) -> dict[str, Any]:
     of_shipment = {"shipment_id": shipment.pk, "carrier_id": 3, "data": '{"a":1}'}
     ticket = build.ticket(company, status=Status.IN_REVIEW, **of_shipment)
     Document.objects.create(ticket=ticket, position=0, field_id="rfc", type="input", value="x")
-    asked = RequestedDocument.objects.create(ticket=ticket, name="Invoice", created_at=now)
-    build.file(company, ticket=ticket, requested_document=asked)
-    # What the example of attachEvidence names.
+    requested = RequestedDocument.objects.create(ticket=ticket, name="Invoice", created_at=now)
+    build.file(company, ticket=ticket, requested_document=requested)
+    # The example of attachEvidence names this id.
     build.file(company, id=100_000 + shipment_id)
     HistoryEntry.objects.create(ticket=ticket, by=By.COMPANY, now=1, created_at=now)
     for by in (By.COMPANY, By.AGENT):
@@ -133,22 +133,22 @@ def routes(patterns: list[URLPattern | URLResolver], before: str) -> Iterator[tu
 
 @pytest.mark.parametrize("operation", EVERY)
 def test_does_what_the_description_shows(stock: Stock, operation: Operation) -> None:
-    """Every example of a body is taken as it stands, and the answer has the shape that is told."""
-    told = operation.responses["200"]
+    """Accept every example of a body as it stands; the answer must have the documented shape."""
+    response = operation.responses["200"]
 
     for body in operation.bodies() or [None]:
         answer = stock.send(operation, body)
 
         assert answer.status_code == 200, answer.json()
-        conforms(answer.json(), schema(told))
-        has_headers(answer, told)
+        conforms(answer.json(), schema(response))
+        has_headers(answer, response)
 
 
 @pytest.mark.parametrize("operation", EVERY)
 def test_shows_examples_of_the_shape_it_tells(operation: Operation) -> None:
-    told = [operation.responses["200"], *operation.refusals.values()]
+    responses = [operation.responses["200"], *operation.refusals.values()]
 
-    for part in [*told, operation.told["requestBody"]] if operation.takes_body else told:
+    for part in [*responses, operation.spec["requestBody"]] if operation.takes_body else responses:
         for example in examples(part).values():
             conforms(example, schema(part))
 
@@ -179,14 +179,14 @@ def conflicting(stock: Stock, operation: Operation, patch: pytest.MonkeyPatch, _
 
 
 def in_use(stock: Stock, operation: Operation) -> Any:
-    """Of those without a key only a change of a webhook, to the URL of another."""
+    """Use another webhook's URL: without a key only a change of a webhook conflicts."""
     webhook = Webhook.objects.get(pk=stock.ids["acme"]["webhook_id"])
     other = build.webhook(webhook.company, url=f"{webhook.url}/other")
     return stock.send(operation, {"url": other.url})
 
 
 def large(stock: Stock, operation: Operation, *_: Any) -> Any:
-    brings_a_file = "multipart/form-data" in operation.told["requestBody"]["content"]
+    brings_a_file = "multipart/form-data" in operation.spec["requestBody"]["content"]
     return stock.send(operation, {"x": "x" * 2**20 * (15 if brings_a_file else 1)})
 
 
@@ -216,13 +216,13 @@ def away(stock: Stock, operation: Operation, patch: pytest.MonkeyPatch, _: Setti
 
 
 def late(stock: Stock, operation: Operation, _: object, __: object) -> Any:
-    """What the event loop answers, before Django hears of the request."""
-    sent = bytearray()
-    outlet = SimpleNamespace(sendall=sent.extend)
+    """Return the event loop's response, before Django gets the request."""
+    output = bytearray()
+    outlet = SimpleNamespace(sendall=output.extend)
     write_error(
         outlet, 408, "Request Timeout", TOO_SLOW, SimpleNamespace(path=operation.path, headers=())
     )
-    head, _, body = bytes(sent).partition(b"\r\n\r\n")
+    head, _, body = bytes(output).partition(b"\r\n\r\n")
     status, *lines = head.decode().split("\r\n")
     answer = HttpResponse(body, status=int(status.split()[1]))
     for line in lines:
@@ -234,9 +234,7 @@ def late(stock: Stock, operation: Operation, _: object, __: object) -> Any:
 def unusable(
     stock: Stock, operation: Operation, patch: pytest.MonkeyPatch, settings: Settings
 ) -> Any:
-    """A bad key, where one is read; else a ticket that is decided or full, or a webhook without a
-    URL whose secret is lost.
-    """
+    """Send a bad key if it is read; otherwise use a full ticket, or a webhook of a lost secret."""
     if operation.idempotent:
         return bad_key(stock, operation, patch, settings)
     if operation.path == "/company/tickets/{ticket_id}":
@@ -277,21 +275,21 @@ PROVOKE: dict[str, Callable[[Stock, Operation, pytest.MonkeyPatch, Settings], An
 def test_refuses_as_it_tells(
     stock: Stock, operation: Operation, monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
-    for status, told in sorted(operation.refusals.items()):
+    for status, response in sorted(operation.refusals.items()):
         with transaction.atomic(), monkeypatch.context() as patch:
             answer = PROVOKE[status](stock, operation, patch, settings)
 
         assert str(answer.status_code) == status, answer.json()
-        conforms(answer.json(), schema(told))
-        assert code_of(answer.json()) in map(code_of, examples(told).values())
-        has_headers(answer, told)
+        conforms(answer.json(), schema(response))
+        assert code_of(answer.json()) in map(code_of, examples(response).values())
+        has_headers(answer, response)
 
 
 @pytest.mark.parametrize("operation", EVERY)
 def test_tells_of_every_refusal_that_any_endpoint_can_make(operation: Operation) -> None:
     expected = {"401", "403", "429", "503"}
     expected |= {"400", "408", "413", "415"} if operation.takes_body else set()
-    # Who asks for a number that is unknown gets an empty list.
+    # A request for an unknown number gets an empty list.
     expected |= {"404"} if re.search(r"{\w+_id}", operation.path) else set()
     expected |= {"409", "422"} if operation.idempotent else set()
 

@@ -1,4 +1,4 @@
-"""What generators of clients and linters need of GET /schema, whatever operations there are."""
+"""Requirements of client generators and linters on GET /schema, whatever operations it has."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -17,8 +17,8 @@ EVERY = [pytest.param(each, id=str(each)) for each in operations()]
 
 def members() -> Iterator[tuple[str, dict[str, Any]]]:
     for name, schema in SCHEMAS.items():
-        for member, told in schema.get("properties", {}).items():
-            yield f"{name}.{member}", told
+        for member, member_schema in schema.get("properties", {}).items():
+            yield f"{name}.{member}", member_schema
 
 
 def test_a_client_is_told_where_the_service_is() -> None:
@@ -26,17 +26,17 @@ def test_a_client_is_told_where_the_service_is() -> None:
 
 
 def test_the_requests_that_receivers_get_need_no_token_of_ours() -> None:
-    told = [received for _, received in webhooks()]
+    requests = [received for _, received in webhooks()]
 
-    assert [received["security"] for received in told] == [[]] * len(told)
-    names = [received["operationId"] for received in told]
+    assert [received["security"] for received in requests] == [[]] * len(requests)
+    names = [received["operationId"] for received in requests]
     assert "receiveTrackingSimple" in names
     assert len(set(names)) == len(list(registry))
 
 
 def test_no_member_has_a_default_that_makes_it_demanded() -> None:
-    """Defaults are told in words: generators take such a member for one that is always there."""
-    assert [name for name, told in members() if "default" in told] == []
+    """Describe defaults in words: generators treat a member with one as always present."""
+    assert [name for name, member_schema in members() if "default" in member_schema] == []
     assert SCHEMAS["RegisterWebhookRequest"]["required"] == ["url"]
     assert (
         "Default: `1`." in SCHEMAS["RegisterWebhookRequest"]["properties"]["active"]["description"]
@@ -44,35 +44,35 @@ def test_no_member_has_a_default_that_makes_it_demanded() -> None:
 
 
 def test_choices_formats_and_patterns_are_told() -> None:
-    told = dict(members())
+    schemas = dict(members())
 
-    types = told["RegisterWebhookRequest.type_id"]["enum"]
+    types = schemas["RegisterWebhookRequest.type_id"]["enum"]
     assert types == [each.id for each in registry]
     for name in ("RegisterWebhookRequest.url", "ChangeWebhookRequest.url", "WebhookRow.url"):
-        assert told[name]["format"] == "uri"
-    assert told["SendSampleRequest.webhook_url"]["format"] == "uri"
-    assert told["WindowRequest.since"]["format"] == "date-time"
-    times = [each for name, each in told.items() if name.endswith("_at")]
+        assert schemas[name]["format"] == "uri"
+    assert schemas["SendSampleRequest.webhook_url"]["format"] == "uri"
+    assert schemas["WindowRequest.since"]["format"] == "date-time"
+    times = [each for name, each in schemas.items() if name.endswith("_at")]
     assert all("pattern" in each or each["format"] == "date-time" for each in times)
 
 
 def test_nothing_that_we_send_has_a_closed_list_of_what_may_grow() -> None:
-    """A client made today must not fail at an event type, a status or a code of tomorrow."""
-    sent = [
+    """Leave the lists open: a client made today must not fail at a future type, status or code."""
+    parts = [
         *(part for each in operations() for part in each.responses.values()),
         *(received for _, received in webhooks()),
     ]
 
-    assert [choices for part in sent for choices in closed(resolved(part))] == []
-    known = SCHEMAS["WebhookRow"]["properties"]["type"]
-    assert known["examples"] == [each.name for each in registry]
-    assert "More may come." in known["description"]
-    # What is asked of those who send stays closed.
+    assert [choices for part in parts for choices in closed(resolved(part))] == []
+    type_member = SCHEMAS["WebhookRow"]["properties"]["type"]
+    assert type_member["examples"] == [each.name for each in registry]
+    assert "More may come." in type_member["description"]
+    # Lists in requests stay closed.
     assert SCHEMAS["RegisterWebhookRequest"]["properties"]["type_id"]["enum"]
 
 
 def resolved(part: Any) -> Any:
-    """The part with what it refers to in its place."""
+    """Return the part with all references replaced."""
     if isinstance(part, list):
         return [resolved(each) for each in part]
     if not isinstance(part, dict):
@@ -83,7 +83,7 @@ def resolved(part: Any) -> Any:
 
 
 def closed(part: Any) -> Iterator[list[Any]]:
-    """Lists of several values, but for flags. `examples` may hold anything."""
+    """Yield lists of several values, except those of flags. `examples` may hold anything."""
     if isinstance(part, list):
         for each in part:
             yield from closed(each)
@@ -118,4 +118,4 @@ def test_every_answer_names_its_request(operation: Operation) -> None:
 
 @pytest.mark.parametrize("operation", EVERY)
 def test_every_operation_needs_the_token(operation: Operation) -> None:
-    assert operation.told["security"] == [{"bearerToken": []}]
+    assert operation.spec["security"] == [{"bearerToken": []}]

@@ -1,4 +1,4 @@
-"""The payloads and headers that GET /schema tells of webhooks are those that are sent."""
+"""The payloads and headers of webhooks in GET /schema are those that are sent."""
 
 from decimal import Decimal
 from typing import Any
@@ -19,18 +19,18 @@ from tests.sending import claim
 from tests.shipments.feeding import ORDER
 from webhooks.event_types import EventType, registry
 
-TOLD = dict(webhooks())
+DESCRIBED = dict(webhooks())
 SIGNED_OR_NOT = ["Content-Type", "User-Agent"]
 EVERY = [pytest.param(each, id=each.name) for each in registry]
 EVERY_STATUS = [pytest.param(each, id=each.name) for each in STATUS_EVENTS]
 
 
-def told_body(event_type: EventType) -> Schema:
-    return schema(TOLD[event_type.name]["requestBody"])
+def body_schema(event_type: EventType) -> Schema:
+    return schema(DESCRIBED[event_type.name]["requestBody"])
 
 
 def test_tells_of_every_type() -> None:
-    assert list(TOLD) == [event_type.name for event_type in registry]
+    assert list(DESCRIBED) == [event_type.name for event_type in registry]
 
 
 @pytest.mark.parametrize("event_type", EVERY_STATUS)
@@ -43,7 +43,7 @@ def test_a_change_of_status_is_as_told(
 
     payload = event_type.payload(shipment, Change("Lost", "", "", now), now)
 
-    conforms(payload, told_body(event_type))
+    conforms(payload, body_schema(event_type))
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_a_surcharge_is_as_told(company: Company, kind: str, amount: Decimal) ->
 
     payload = SURCHARGE.payload(build.shipment(company), charge, timezone.now())
 
-    conforms(payload, told_body(SURCHARGE))
+    conforms(payload, body_schema(SURCHARGE))
 
 
 @pytest.mark.parametrize("event_type", EVERY)
@@ -70,23 +70,23 @@ def test_samples_are_as_told(company: Company, event_type: EventType, number: st
 
     payload = event_type.sample(company.pk, number, timezone.now())
 
-    conforms(payload, told_body(event_type))
+    conforms(payload, body_schema(event_type))
 
 
 @pytest.mark.parametrize("event_type", EVERY)
 def test_fields_that_are_added_one_day_pass_the_schema_of_today(
     company: Company, event_type: EventType
 ) -> None:
-    """As the changelog of the API promises: a receiver may validate by GET /schema."""
+    """Promise of the API's changelog: a receiver may validate by GET /schema."""
     sample = event_type.sample(company.pk, "UNKNOWN", timezone.now())
 
-    wrong = list(Draft202012Validator(told_body(event_type)).iter_errors(with_more(sample)))
+    wrong = list(Draft202012Validator(body_schema(event_type)).iter_errors(with_more(sample)))
 
     assert [error.message for error in wrong] == []
 
 
 def with_more(value: Any) -> Any:
-    """The same with one member more in each object."""
+    """Return the value with one more member in each object."""
     if isinstance(value, list):
         return [with_more(each) for each in value]
     if not isinstance(value, dict):
@@ -103,10 +103,10 @@ def test_the_headers_are_as_told(company: Company, event_type: EventType) -> Non
 
     request = render(delivery, addresses([webhook.pk])[webhook.pk], timezone.now())
 
-    told = {each["name"]: each["schema"] for each in TOLD[event_type.name]["parameters"]}
-    sent = {name: value for name, value in request.headers if name not in SIGNED_OR_NOT}
-    # What only a test request carries.
-    told.pop("X-Webhook-Test", None)
-    assert sent.keys() == told.keys()
-    for name, value in sent.items():
-        conforms(int(value) if told[name]["type"] == "integer" else value, told[name])
+    schemas = {each["name"]: each["schema"] for each in DESCRIBED[event_type.name]["parameters"]}
+    values = {name: value for name, value in request.headers if name not in SIGNED_OR_NOT}
+    # Test requests alone carry it.
+    schemas.pop("X-Webhook-Test", None)
+    assert values.keys() == schemas.keys()
+    for name, value in values.items():
+        conforms(int(value) if schemas[name]["type"] == "integer" else value, schemas[name])

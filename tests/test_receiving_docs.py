@@ -42,8 +42,8 @@ def payloads() -> list[tuple[str, Any]]:
 
 def test_shows_a_payload_of_every_type() -> None:
     schemas = {each.name: each.schema for each in registry}
-    shown = [name for name, _ in payloads()]
-    assert shown == list(schemas), "docs/receiving.md: a block `Type n, name` with a JSON for each"
+    names = [name for name, _ in payloads()]
+    assert names == list(schemas), "docs/receiving.md: a block `Type n, name` with a JSON for each"
     for name, payload in payloads():
         try:
             conforms(payload, schemas[name])

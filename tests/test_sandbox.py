@@ -30,8 +30,8 @@ CHARGE = {
 
 @pytest.fixture
 def shipment(api: APIClient) -> Shipment:
-    made = api.post("/test/shipments", {"tracking_number": "T-1", "carrier_name": "acme"}).json()
-    return Shipment.objects.get(pk=made["data"]["shipment_id"])
+    created = api.post("/test/shipments", {"tracking_number": "T-1", "carrier_name": "acme"}).json()
+    return Shipment.objects.get(pk=created["data"]["shipment_id"])
 
 
 def play(api: APIClient, shipment: Shipment, **event: Any) -> Any:
@@ -48,12 +48,12 @@ def test_makes_a_shipment_of_the_caller_s(api: APIClient, company: Company) -> N
 
     answer = api.post("/test/shipments", body)
 
-    made = Shipment.objects.get()
-    assert answer.json() == {"data": {"shipment_id": made.pk, "tracking_number": "T-1"}}
-    assert (made.company_id, made.carrier_name, made.carrier_id) == (company.pk, "acme", 3)
-    assert (made.order, made.status) == (order, "Created")
+    row = Shipment.objects.get()
+    assert answer.json() == {"data": {"shipment_id": row.pk, "tracking_number": "T-1"}}
+    assert (row.company_id, row.carrier_name, row.carrier_id) == (company.pk, "acme", 3)
+    assert (row.order, row.status) == (order, "Created")
     tracked = api.post("/ship/generaltrack/", {"trackingNumbers": ["T-1"]}).json()["data"]
-    assert [one["shipmentId"] for one in tracked] == [made.pk]
+    assert [one["shipmentId"] for one in tracked] == [row.pk]
 
 
 def test_makes_up_what_is_left_out(api: APIClient) -> None:
@@ -162,7 +162,7 @@ def test_the_agent_is_played_from_the_opening_to_the_rating(
     opened = api.post("/company/tickets", {"type_id": 5, "shipment_id": shipment.pk}).json()["id"]
     ticket = Ticket.objects.get(pk=opened)
 
-    asked = move(api, ticket, 4, reason="Which box?", requested_documents=["photo", "invoice"])
+    answer = move(api, ticket, 4, reason="Which box?", requested_documents=["photo", "invoice"])
     api.put(f"/company/tickets/{opened}", {"ticket_status_id": 5, "comments": "The small one."})
     move(api, ticket, 3, reason="No photo.")
     api.post(f"/company/tickets/{opened}/appeal", {"comment": "It was the small one."})
@@ -170,8 +170,8 @@ def test_the_agent_is_played_from_the_opening_to_the_rating(
     move(api, ticket, 2)
     rated = api.post(f"/tickets/ratings/{opened}", {"rating": 5})
 
-    assert (asked.json(), asked["X-Ticket-Changed"]) == ({"data": True}, "1")
-    assert (asked["X-Ticket-Status"], reopened["X-Ticket-Status"]) == ("4", "6")
+    assert (answer.json(), answer["X-Ticket-Changed"]) == ({"data": True}, "1")
+    assert (answer["X-Ticket-Status"], reopened["X-Ticket-Status"]) == ("4", "6")
     assert reopened.status_code == rated.status_code == 200
     (row,) = api.get(f"/company/tickets/{opened}?getComments=true").json()["data"]
     assert [one["to"] for one in row["history"]] == [1, 4, 5, 3, 6, 2]
@@ -199,7 +199,7 @@ def test_the_same_key_plays_once(api: APIClient) -> None:
 
 @pytest.fixture
 def production(settings: Settings) -> Iterator[None]:
-    """The addresses that a web process in production serves."""
+    """Serve the addresses of a web process in production."""
     settings.ENVIRONMENT = "production"
     importlib.reload(urls)
     clear_url_caches()
@@ -214,7 +214,7 @@ def test_production_has_no_such_address(api: APIClient) -> None:
     paths = ["/test/shipments", "/test/shipments/1/events", "/test/tickets/1/move"]
 
     assert [api.post(path, {}).status_code for path in paths] == [404, 404, 404]
-    # The description is made of these.
+    # The description is generated from these addresses.
     assert served() & {"test/shipments"} == set()
     assert "company/tickets" in served()
 

@@ -1,7 +1,7 @@
-"""Every operation, asked what its description allows and what it does not: see ./dev schemathesis.
+"""Every operation, with requests that its description allows and others: see ./dev schemathesis.
 
-Requests are made up from GET /schema, so operations that are new are asked too. Nothing that they
-write stays, and nothing leaves the machine. What is refused though it is allowed must be in
+Requests are generated from GET /schema, so new operations are included. Everything that they
+write is rolled back, and nothing leaves the machine. Refusals of allowed requests must be in
 docs/schema-limits.md.
 """
 
@@ -48,10 +48,10 @@ CHECKS = [
     response_schema_conformance,
     negative_data_rejection,
 ]
-# Of each operation, mode and kind of ids.
+# Number for each operation, mode and kind of ids.
 EXAMPLES = int(os.environ.get("SCHEMATHESIS_EXAMPLES", "2"))
 SEED = int(os.environ.get("SCHEMATHESIS_SEED", "1"))
-# With these ./dev test --whole asks so many of each.
+# `./dev test --whole` runs this many examples with each seed.
 SEEDS, WHOLE_EXAMPLES = (7101, 20261125, 31337, 88001, 555), 6
 
 
@@ -67,14 +67,14 @@ def several(most: int) -> Any:
 
 @cache
 def described() -> dict[str, APIOperation]:
-    """By its id. Loaded through the application, which answers the cases too."""
-    found = schemathesis.openapi.from_wsgi("/schema", WSGIHandler())
-    return {one.ok().definition.raw["operationId"]: one.ok() for one in found.get_all_operations()}
+    """Return operations by id, loaded through the application, which also answers the cases."""
+    loaded = schemathesis.openapi.from_wsgi("/schema", WSGIHandler())
+    return {one.ok().definition.raw["operationId"]: one.ok() for one in loaded.get_all_operations()}
 
 
 @pytest.fixture(autouse=True)
 def one_connection() -> Iterator[None]:
-    """Django closes old connections around a request; here the test's transaction is on it."""
+    """Keep the connection of the test's transaction: Django closes old ones around a request."""
     around = (request_started, request_finished)
     for signal in around:
         signal.disconnect(close_old_connections)
@@ -84,7 +84,7 @@ def one_connection() -> Iterator[None]:
 
 
 def unpack(response: Response) -> None:
-    """Read a packed body as every HTTP client does; the client of WSGI applications leaves it."""
+    """Decompress a body as every HTTP client does; the client of WSGI applications does not."""
     coding = response.headers.get("content-encoding", [])
     assert coding in ([], ["gzip"])
     if coding:
@@ -93,7 +93,7 @@ def unpack(response: Response) -> None:
 
 
 def refused_in_vain(operation: Operation, case: Case, response: Response) -> set[str]:
-    """Return the codes of a refusal of what is allowed, unless they are listed."""
+    """Return the codes of a refusal of an allowed request, unless they are listed."""
     try:
         case.validate_response(response, checks=[positive_data_acceptance])
     except FailureGroup:
@@ -121,31 +121,31 @@ def test_no_seed_finds_a_fault(
 
 
 def test_the_page_names_operations_that_there_are() -> None:
-    named = {operation for limit in limits() for operation in limit.operations}
+    documented = {operation for limit in limits() for operation in limit.operations}
 
     assert limits()
-    assert named <= {str(each) for each in operations()}
+    assert documented <= {str(each) for each in operations()}
 
 
 def ask_with_seed(
     number: int, most: int, stock: Stock, operation: Operation, settings: Settings
 ) -> None:
     settings.RATE_LIMITS = dict.fromkeys(settings.RATE_LIMITS, 10**9)
-    # Where an operation sends something, it reaches nobody.
+    # Requests that an operation sends reach nobody.
     settings.DELIVERY_TIMEOUT_SECONDS = 0.01
-    asked = described()[str(operation)]
+    target = described()[str(operation)]
     token = stock.api._credentials["HTTP_AUTHORIZATION"]
     owned = stock.ids["acme"] | stock.ids["acme"].get(str(operation), {})
-    names = {one.name for one in asked.path_parameters}
+    names = {one.name for one in target.path_parameters}
     ids = {name: str(owned[name]) for name in names & owned.keys()}
     vain: dict[tuple[int, str], str] = {}
 
     def ask(case: Case) -> None:
         headers = {"Authorization": token}
-        # Of HTTP, whatever the operation: a foreign Host is a 400 (tests/config/test_errors.py).
+        # Leave out a foreign Host, which is a 400 everywhere (tests/config/test_errors.py).
         for name in [name for name in case.headers or () if name.lower() == "host"]:
             del case.headers[name]
-        # Whatever it writes is taken back.
+        # All its writes are rolled back.
         with transaction.atomic():
             response = case.call(headers=headers)
             transaction.set_rollback(True)
@@ -155,8 +155,8 @@ def ask_with_seed(
             vain[response.status_code, code] = case.as_curl_command()
 
     for mode in GenerationMode.POSITIVE, GenerationMode.NEGATIVE:
-        # With ids that are made up, and with those that there are.
-        for known in ({}, ids) if ids else ({},):
-            cases = asked.as_strategy(mode, **({"path_parameters": known} if known else {}))
+        # Use generated ids, and existing ones.
+        for own in ({}, ids) if ids else ({},):
+            cases = target.as_strategy(mode, **({"path_parameters": own} if own else {}))
             seed(number)(several(most)(given(case=cases)(ask)))()
     assert vain == {}

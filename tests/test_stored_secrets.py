@@ -1,4 +1,4 @@
-"""A copy of the database opens nothing: no column holds a secret as its owner has it."""
+"""A copy of the database grants no access: no column holds a secret in clear."""
 
 import re
 from base64 import b32encode
@@ -13,7 +13,7 @@ from rest_framework.test import APIClient
 from companies import services
 from core.models import Mail
 from tests import builders as build
-from tests.desk.test_two_factor import code_of, shown_key
+from tests.desk.test_two_factor import code_of, key_on_page
 from tickets.models import Phone
 
 pytestmark = pytest.mark.django_db
@@ -24,11 +24,11 @@ WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = 'public'::
 
 
 def rows_with(secret: str) -> list[str]:
-    """Return the tables in which a row holds the text, also as the bytes of a bytea."""
+    """Return the tables in which a row contains the text, also as the bytes of a bytea."""
     with connection.cursor() as cursor:
         cursor.execute(TABLES)
         tables = [name for (name,) in cursor.fetchall()]
-        found = []
+        leaking = []
         for table in tables:
             texts = [f"%{secret}%", f"%{secret.encode().hex()}%"]
             cursor.execute(
@@ -36,25 +36,25 @@ def rows_with(secret: str) -> list[str]:
                 [texts],
             )
             if cursor.fetchone() == (True,):
-                found.append(table)
-    return found
+                leaking.append(table)
+    return leaking
 
 
 def token_in(mail: Mail) -> str:
-    found = re.search(r"/admin/[a-z-]+/\w+/([\w-]+)/", str(mail.secret_text))
-    assert found, mail.subject
-    return found[1]
+    match = re.search(r"/admin/[a-z-]+/\w+/([\w-]+)/", str(mail.secret_text))
+    assert match, mail.subject
+    return match[1]
 
 
 def desk_secrets() -> dict[str, str]:
-    """Sign in, set up a second factor, ask for a new password and begin to set it."""
+    """Sign in, set up a second factor, request a new password and begin to set it."""
     user = build.agent("ada").user
     user.email, user.is_superuser = "ada@desk.example", True
     user.save()
     client = Client()
     client.post("/admin/login/", {"username": "ada", "password": "secret"})
     client.post("/admin/second-factor/", {"begin": "1", "password": "secret"})
-    seed = shown_key(client)
+    seed = key_on_page(client)
     code = code_of(Phone.objects.get())
     page = client.post("/admin/second-factor/", {"code": code}).content.decode()
     recovery = re.findall(r"<li>(\w{12})</li>", page)
@@ -85,7 +85,7 @@ def newest_to(name: str) -> str | None:
 
 
 def api_secrets() -> dict[str, str]:
-    """Issue tokens, make a webhook with a token of its own, and change its secret."""
+    """Issue tokens, create a webhook with a token of its own, and change its secret."""
     company = build.company()
     token = services.issue_token(company.pk)
     api = APIClient(headers={"Authorization": f"Bearer {token}"})
@@ -93,13 +93,13 @@ def api_secrets() -> dict[str, str]:
         "url": "https://hooks.example.com/in",
         "auth_token": "token-of-the-receiver",
     }
-    made = api.post("/webhooks", body, headers={"Idempotency-Key": "one"}, format="json").json()
-    assert "data" in made, made
-    changed = api.post(f"/webhooks/{made['data']['id']}/secret", {}, format="json").json()
+    answer = api.post("/webhooks", body, headers={"Idempotency-Key": "one"}, format="json").json()
+    assert "data" in answer, answer
+    changed = api.post(f"/webhooks/{answer['data']['id']}/secret", {}, format="json").json()
     return {
         "token": token,
         "platform token": services.issue_platform_token(name="the platform"),
-        "webhook secret": made["data"]["secret"],
+        "webhook secret": answer["data"]["secret"],
         "next webhook secret": changed["data"]["secret"],
         "auth token": "token-of-the-receiver",
     }

@@ -1,4 +1,4 @@
-"""Rows whose event type nobody registers, as after an app was taken out: shown, never a 500."""
+"""Rows whose event type is not registered, as after an app was removed: shown, never a 500."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Waiting in tests ends, and says for what."""
+"""Waiting in tests ends, and reports what did not come."""
 
 import signal
 from threading import Event

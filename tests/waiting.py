@@ -1,4 +1,4 @@
-"""Waiting for something in a test: with an end, which says what did not come."""
+"""Waiting for something in a test, with a limit, after which the failure says what did not come."""
 
 import faulthandler
 import signal
@@ -9,14 +9,14 @@ from contextlib import contextmanager
 
 import pytest
 
-# Only what is broken takes so long: a busy machine does not.
+# A busy machine does not take this long, a failure does.
 PATIENCE_SECONDS = 60.0
 
 
 def wait_until(
     has_come: Callable[[], object], what: str, *, patience: float = PATIENCE_SECONDS
 ) -> None:
-    """Look every few milliseconds; fail the test where it does not come."""
+    """Check every few milliseconds; fail the test if it does not come."""
     deadline = time.monotonic() + patience
     while not has_come():
         if time.monotonic() > deadline:
@@ -26,9 +26,9 @@ def wait_until(
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Fail the test that takes longer, and again each time that what it cleans up does.
+    """Fail the test that takes longer, and again each time that its cleanup does.
 
-    Shows where all threads are. For the main thread, which runs the tests.
+    Shows the stacks of all threads. For the main thread, which runs the tests.
     """
 
     def fail(*_: object) -> None:

@@ -83,7 +83,7 @@ def change_agent(agent: Agent, fields: Collection[str]) -> None:
     wake_assignment()
 
 
-def begin_work(user: User) -> None:
+def make_available(user: User) -> None:
     """Make an invited agent available once they have signed in; ignore other users."""
     if agent := Agent.objects.filter(user=user).first():
         agent.available = True

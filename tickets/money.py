@@ -50,10 +50,10 @@ def wrong_amounts(amounts: Amounts) -> tuple[str, str] | None:
 
 def differences(before: Amounts, after: Amounts) -> dict[str, list[str | None]]:
     """Return the changed names with their old and new values as texts, for history."""
-    old, new = as_texts(before), as_texts(after)
+    old, new = amounts_as_texts(before), amounts_as_texts(after)
     return {name: [old[name], new[name]] for name in old if old[name] != new[name]}
 
 
-def as_texts(amounts: Amounts) -> dict[str, str | None]:
+def amounts_as_texts(amounts: Amounts) -> dict[str, str | None]:
     numbers = {name: None if value is None else plain_number(value) for name, value in amounts}
     return {**numbers, "currency": amounts.currency or None}

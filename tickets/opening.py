@@ -20,7 +20,7 @@ from tickets.changes.actors import Actor, NotAllowed, actor_for
 from tickets.changes.agent_files import attach_agent_files
 from tickets.changes.files import NewFile
 from tickets.changes.history import record_history
-from tickets.changes.news import tell_news, telling
+from tickets.changes.news import publish_news, telling
 from tickets.changes.text_bounds import count_opening
 from tickets.history_codes import Kind, Rule
 from tickets.incidences import link_incidences
@@ -75,7 +75,7 @@ def open_ticket(
         )
     record_history(ticket, actor, Kind.OPENED)
     link_incidences(ticket)
-    tell_news()
+    publish_news()
     if agent is None:
         assign(ticket)
     else:

@@ -48,7 +48,7 @@ def says_something(ticket: Ticket, text: str, data: str | None) -> bool:
         variables.parse_variables(data), variables.parse_variables(ticket.data)
     ):
         return True
-    plain = without_accents(text)
+    plain = fold_accents(text)
     words = WORD.findall(plain)
     usual = COURTESY if THANKS.isdisjoint(words) else THANKED_FOR
     if not DISLIKES.isdisjoint(text) or any(word not in usual for word in words):
@@ -59,7 +59,7 @@ def says_something(ticket: Ticket, text: str, data: str | None) -> bool:
     return not ANSWERS.isdisjoint(words) and waits_for_answer(ticket)
 
 
-def without_accents(text: str) -> str:
+def fold_accents(text: str) -> str:
     """Case-fold a text and remove its accents."""
     decomposed = unicodedata.normalize("NFKD", text.casefold())
     return "".join(letter for letter in decomposed if not unicodedata.combining(letter))

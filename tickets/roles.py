@@ -75,7 +75,7 @@ OPERATOR = {
 }
 GROUPS = {"agent": AGENT, "lead": AGENT | LEAD, "auditor": AUDITOR, "operator": OPERATOR}
 # Roles of users who are not agents and never get tickets.
-BESIDE_THE_DESK = ("auditor", "operator")
+NON_AGENT_ROLES = ("auditor", "operator")
 
 
 class BadUser(ValueError):
@@ -85,8 +85,8 @@ class BadUser(ValueError):
 @transaction.atomic
 def create_user(username: str, password: str, role: str, *, email: str = "") -> User:
     """Create a user who is not an agent: an auditor or an operator. Raises BadUser."""
-    if role not in BESIDE_THE_DESK:
-        raise BadUser(f"There is no role {role}: {', '.join(BESIDE_THE_DESK)}.")
+    if role not in NON_AGENT_ROLES:
+        raise BadUser(f"There is no role {role}: {', '.join(NON_AGENT_ROLES)}.")
     user = User(username=username, email=email, is_staff=True)
     user.set_password(password)
     try:

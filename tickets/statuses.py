@@ -72,9 +72,9 @@ class AgentMove:
     key: str
     needs_reason: bool = False
     # The company reads the agent's text, so the move counts as an answer to it.
-    tells_company: bool = False
+    notifies_company: bool = False
     # The agent may request missing documents, which serve as the reason.
-    asks_for_documents: bool = False
+    requests_documents: bool = False
     agents_from: From = From.OPEN
     leads_from: From = From.OPEN
 
@@ -140,7 +140,7 @@ class Status(IntEnum):
                 verb=gettext_noop("Accept"),
                 action=gettext_noop("Accept selected tickets"),
                 key="a",
-                tells_company=True,
+                notifies_company=True,
             ),
         ),
     )
@@ -157,7 +157,7 @@ class Status(IntEnum):
                 action=gettext_noop("Decline selected tickets"),
                 key="d",
                 needs_reason=True,
-                tells_company=True,
+                notifies_company=True,
             ),
         ),
     )
@@ -173,8 +173,8 @@ class Status(IntEnum):
                 action=gettext_noop("Request information on selected tickets"),
                 key="i",
                 needs_reason=True,
-                tells_company=True,
-                asks_for_documents=True,
+                notifies_company=True,
+                requests_documents=True,
             ),
         ),
     )
@@ -255,8 +255,8 @@ FOLLOWED_UP = having(lambda row: row.follow_up_by_request)
 FOLLOWED_UP_BY_COMMENT = having(lambda row: row.follow_up_by_comment)
 # Moves of agents in the order of their buttons.
 AGENT_MOVES = {status: move for status in Status if (move := status.row.move) is not None}
-TOLD = frozenset(to for to, move in AGENT_MOVES.items() if move.tells_company)
-ASKING = frozenset(to for to, move in AGENT_MOVES.items() if move.asks_for_documents)
+TOLD = frozenset(to for to, move in AGENT_MOVES.items() if move.notifies_company)
+ASKING = frozenset(to for to, move in AGENT_MOVES.items() if move.requests_documents)
 
 SOURCES: dict[From, frozenset[Status]] = {
     From.NOWHERE: frozenset(),

@@ -20,12 +20,12 @@ from tickets.changes.appeals import (
     refuse_own_decision,
     refuse_pending,
 )
-from tickets.changes.decisions import UNSAID, Decision, code_of_decision
+from tickets.changes.decisions import NO_DECISION, Decision, code_of_decision
 from tickets.changes.documents import request_documents
 from tickets.changes.files import NewFile
 from tickets.changes.history import record_request
 from tickets.changes.news import telling
-from tickets.changes.seen import Seen, require_read
+from tickets.changes.seen import PageToken, require_read
 from tickets.changes.text_bounds import count_text
 from tickets.changes.writes import MoveRefused, add_comment, change_status
 from tickets.labels import status_label
@@ -45,10 +45,10 @@ class AgentReply:
     # Target of the move; None leaves the status unchanged.
     to: Status | None = None
     # State that the agent's page had shown; None for commands.
-    seen: Seen | None = None
+    seen: PageToken | None = None
     # Names of the documents that the company is asked for.
     requested: Sequence[str] = ()
-    decision: Decision = UNSAID
+    decision: Decision = NO_DECISION
     # Examined and in the storage; for the company if the text is public.
     files: Sequence[NewFile] = ()
     # Idempotency key of the form.
@@ -64,7 +64,7 @@ def answer(reply: AgentReply) -> None:
     """
     actor = actor_for(reply.user)
     ticket = lock_unchanged(reply.ticket_id, reply.seen, reply.user)
-    text = text_with_files(ticket, said(reply.text), reply.files, public=reply.public)
+    text = text_with_files(ticket, normalize_text(reply.text), reply.files, public=reply.public)
     if reply.to is None:
         write_on(ticket, actor, text, public=reply.public, requested=reply.requested)
     else:
@@ -89,9 +89,9 @@ def move(
     *,
     user: User,
     reason: str = "",
-    seen: Seen | None = None,
+    seen: PageToken | None = None,
     requested: Sequence[str] = (),
-    decision: Decision = UNSAID,
+    decision: Decision = NO_DECISION,
 ) -> Ticket:
     """Move a ticket for an agent; `seen` is the state that the agent's page had shown.
 
@@ -126,12 +126,12 @@ def move_locked(
     *,
     reason: str,
     requested: Sequence[str],
-    decision: Decision = UNSAID,
+    decision: Decision = NO_DECISION,
 ) -> None:
     if to not in ASKING:
         requested = ()
     current = Status(ticket.status)
-    reason = with_requested_documents(ticket, said(reason), requested)
+    reason = with_requested_documents(ticket, normalize_text(reason), requested)
     data: dict[str, Any] = {"requested": list(requested)} if requested else {}
     if code := code_of_decision(ticket, actor, to, decision):
         data["code"] = code
@@ -142,9 +142,9 @@ def move_locked(
         raise MoveRefused(text % {"was": status_label(current), "to": status_label(to)})
     if reason and to in TOLD:
         add_comment(ticket, actor, reason)
-    letters.tell_move(ticket, reason)
+    letters.email_move(ticket, reason)
     if current in TERMINAL and (appeal := accept_pending(ticket, actor)):
-        letters.tell_appeal_decided(ticket, appeal)
+        letters.email_appeal_decision(ticket, appeal)
 
 
 @telling
@@ -154,7 +154,7 @@ def decide_appeal(
     accept: bool,
     user: User,
     reason: str = "",
-    seen: Seen | None = None,
+    seen: PageToken | None = None,
     alone: bool = False,
 ) -> Ticket:
     """Accept an appeal, which reopens the ticket, or refuse it (decision N14).
@@ -173,10 +173,10 @@ def decide_appeal(
     if accept:
         move_locked(ticket, actor, Status.IN_REVIEW, reason=reason, requested=())
         return ticket
-    if not said(reason):
+    if not normalize_text(reason):
         text = gettext("Give a reason: the company reads why its appeal is refused.")
         raise MoveRefused(text)
-    letters.tell_appeal_decided(ticket, refuse_pending(ticket, actor, said(reason)))
+    letters.email_appeal_decision(ticket, refuse_pending(ticket, actor, normalize_text(reason)))
     return ticket
 
 
@@ -194,7 +194,7 @@ def write_on(
 ) -> None:
     """Write on a locked ticket. Only a public reply can request documents."""
     names = list(requested) if public else []
-    text = with_requested_documents(ticket, said(text), names)
+    text = with_requested_documents(ticket, normalize_text(text), names)
     if not text:
         raise ValueError(gettext("Write something."))
     if names:
@@ -203,12 +203,12 @@ def write_on(
     add_comment(ticket, actor, text, public=public)
 
 
-def said(text: str) -> str:
+def normalize_text(text: str) -> str:
     """Strip a text; "" if it has nothing visible (decision N30)."""
     return "" if is_blank(text) else text.strip()
 
 
-def lock_unchanged(ticket_id: int, seen: Seen | None, user: User) -> Ticket:
+def lock_unchanged(ticket_id: int, seen: PageToken | None, user: User) -> Ticket:
     """Lock a ticket. Raises Ticket.DoesNotExist, and StaleTicket if the agent has unread items."""
     ticket = Ticket.objects.hold(ticket_id)
     require_read(ticket, seen, user)

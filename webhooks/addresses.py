@@ -1,11 +1,10 @@
-"""Decides whether we may connect to an IP address (decision W23). Pure."""
+"""Rules for the IP addresses that deliveries may connect to (decision W23). Pure."""
 
 from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
-# The IANA IPv4 special-purpose registry and multicast, and an address that Azure answers from the
-# host of its own machines. `ipaddress.is_global` is not used, because its result depends on the
-# patch release of Python.
+# The IANA IPv4 special-purpose registry, multicast, and the address of Azure's host agent.
+# `ipaddress.is_global` is not used, because its result depends on the patch release of Python.
 SPECIAL_IPV4 = {
     IPv4Network(network): reason
     for network, reason in {
@@ -50,7 +49,7 @@ def why_forbidden(
     address: str | IPv4Address | IPv6Address,
     allowed_networks: Iterable[IPv4Network | IPv6Network] = (),
 ) -> str | None:
-    """Return why we must not connect to the address, in two or three words; None if we may.
+    """Return in two or three words why the address is forbidden; None if it is allowed.
 
     Text that is not a plain address (a scope id, a short form, leading zeros) is forbidden too.
     """

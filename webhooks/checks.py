@@ -1,4 +1,4 @@
-"""Settings that would let a company's URL reach inside (core.watch.checks)."""
+"""Checks for settings that would let a company's URL reach internal hosts (core.watch.checks)."""
 
 from typing import Any
 
@@ -12,11 +12,12 @@ from core.watch.checks import SETTINGS, Use
 def production_targets(**_: Any) -> list[CheckMessage]:
     if settings.ENVIRONMENT != "production":
         return []
-    loose = []
+    problems = []
     if settings.WEBHOOK_ALLOW_HTTP:
-        loose.append("WEBHOOK_ALLOW_HTTP is on")
+        problems.append("WEBHOOK_ALLOW_HTTP is on")
     if settings.WEBHOOK_ALLOWED_NETWORKS:
-        loose.append("WEBHOOK_ALLOWED_NETWORKS is not empty")
+        problems.append("WEBHOOK_ALLOWED_NETWORKS is not empty")
     return [
-        Error(f"{problem} in production.", hint="Unset it.", id="config.E004") for problem in loose
+        Error(f"{problem} in production.", hint="Unset it.", id="config.E004")
+        for problem in problems
     ]

@@ -16,10 +16,10 @@ MILLISECOND = timedelta(milliseconds=1)
 
 
 def event_time(occurred_at: datetime, now: datetime, last: datetime | None) -> datetime:
-    """The `created_at` of an event, in whole milliseconds (decision N2).
+    """Return the `created_at` of an event, in whole milliseconds (decision N2).
 
-    It is when the fact happened, at the latest `now`, and later than `last`, the time of the event
-    before it of the same shipment.
+    It is the time of the fact, but not after `now`, and always after `last`, the time of the
+    previous event of the same shipment.
     """
     time = min(occurred_at, now)
     time = time.replace(microsecond=time.microsecond // 1000 * 1000)
@@ -27,16 +27,16 @@ def event_time(occurred_at: datetime, now: datetime, last: datetime | None) -> d
 
 
 def envelope(name: str, at: datetime, data: Payload) -> Payload:
-    """The payload of an event: its type's name, its time (see event_time), and its data."""
+    """Wrap `data` in an event's payload. `name`: of the event type. `at`: see event_time."""
     moment = at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     return {"type": name, "created_at": moment, "data": data}
 
 
 def envelope_schema(name: str, data: Schema) -> Schema:
-    """The schema of what `envelope` returns."""
+    """Return the JSON Schema of a payload made by `envelope`."""
     return object_schema(type={"type": "string", "enum": [name]}, created_at=MOMENT, data=data)
 
 
 def object_schema(**fields: Schema) -> Schema:
-    """Return the schema of an object that has all of these members. More may come."""
+    """Return the schema of an object that has all of these members and may have others."""
     return {"type": "object", "properties": fields, "required": list(fields)}

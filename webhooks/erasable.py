@@ -1,10 +1,10 @@
-"""What this app keeps of a company (companies.erasing)."""
+"""Erasure of a company's webhooks (companies.erasing)."""
 
 from companies import erasing
 
 WEBHOOKS = "SELECT id FROM webhooks_webhook WHERE company_id = %(company)s"
 
-# They are deleted as their company would have deleted them, and keep no address and no secret.
+# Mark them as deleted, as the company itself would, and clear URL and secrets.
 BLANK_WEBHOOKS = {
     "webhooks": """
 UPDATE webhooks_webhook SET deleted_at = coalesce(deleted_at, statement_timestamp()),

@@ -1,6 +1,6 @@
-"""What an event type is, and the registry of them. Pure.
+"""Event types and their registry. Pure.
 
-An app defines its own types in a module `event_types` and registers them there.
+An app defines and registers its types in a module `event_types`, or in a folder of that name.
 Django imports these modules when it starts (webhooks/apps.py).
 """
 
@@ -18,25 +18,25 @@ Schema = dict[str, Any]
 class EventType(ABC):
     """A kind of event that webhooks are registered for.
 
-    A subclass adds what its app needs to build the payload of an event.
+    Subclasses add what their app needs to build an event's payload.
     """
 
-    # Stored in webhooks and events: never change it, and never use it again.
+    # Stored in webhooks and events: never change or reuse it.
     id: int
-    # Part of what is signed, and the value of X-Webhook-Event.
+    # Part of the signed text, and the value of X-Webhook-Event.
     name: str
-    # Whether deliveries carry a signature and the other X-Webhook-* headers.
+    # True if deliveries carry a signature and the other X-Webhook-* headers.
     signed: bool
-    # GET /webhook-types shows it to companies.
+    # Shown to companies by GET /webhook-types.
     description: str
     # JSON Schema of the payload, for OpenAPI.
     schema: Schema
-    # The heading that OpenAPI puts it under: one of TAGS in config/description.py.
+    # OpenAPI tag: one of TAGS in config/description.py.
     tag: str = "Webhooks"
 
     @abstractmethod
     def sample(self, company_id: int, tracking_number: str, now: datetime) -> Payload:
-        """Return the payload of a test delivery: the company's data if it has any, else made up."""
+        """Return the payload of a test delivery, from the company's data or else invented."""
 
 
 class DuplicateEventType(ValueError):
@@ -44,7 +44,7 @@ class DuplicateEventType(ValueError):
 
 
 class Registry:
-    """The event types by id. Iterating yields them in the order of their ids."""
+    """Event types by id. Iterating yields them in the order of their ids."""
 
     def __init__(self) -> None:
         self._types: dict[int, EventType] = {}
@@ -53,7 +53,7 @@ class Registry:
     def register(self, event_type: EventType, *, default: bool = False) -> None:
         """Add a type; `default` makes it the type of webhooks registered without one.
 
-        Raises DuplicateEventType and has then changed nothing.
+        Raises DuplicateEventType without changing anything.
         """
         for other in self:
             if other.id == event_type.id:
@@ -74,7 +74,7 @@ class Registry:
         self._types = dict(sorted(self._types.items()))
 
     def unregister(self, event_type: EventType) -> None:
-        """Remove a type, as tests do. Raises KeyError."""
+        """Remove a type; for tests. Raises KeyError."""
         del self._types[event_type.id]
         if self._default is event_type:
             self._default = None
@@ -87,11 +87,11 @@ class Registry:
         return self._default
 
     def get(self, type_id: int) -> EventType | None:
-        """The type with this id, or None."""
+        """Return the type with this id, or None."""
         return self._types.get(type_id)
 
     def name(self, type_id: int) -> str:
-        """The type's name; "event 9" for a stored id that no app registers."""
+        """Return the type's name, or for example "event 9" if no app registers the stored id."""
         event_type = self._types.get(type_id)
         return event_type.name if event_type else f"event {type_id}"
 

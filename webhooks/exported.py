@@ -1,4 +1,4 @@
-"""What a company is told of its webhooks (companies.exporting)."""
+"""Export of a company's webhooks (companies.exporting)."""
 
 from companies import erasing
 from companies.exporting import Exported, register_exported

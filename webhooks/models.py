@@ -12,12 +12,12 @@ from webhooks.targets import host_in
 
 class WebhookQuerySet(models.QuerySet["Webhook"]):
     def present(self) -> "WebhookQuerySet":
-        """Webhooks that are not deleted. A deleted one stays for its delivery log (decision W7)."""
+        """Exclude deleted webhooks, whose rows stay for the delivery log (decision W7)."""
         return self.filter(deleted_at=None)
 
 
 class Webhook(models.Model):
-    """Where a company's events of one type go; without a URL they are fetched (decision N6)."""
+    """A company's registration for one event type; without a URL it is fetched (decision N6)."""
 
     company = models.ForeignKey(
         Company, on_delete=models.PROTECT, related_name="webhooks", verbose_name=_("company")
@@ -33,7 +33,7 @@ class Webhook(models.Model):
         blank=True,
         help_text=_("Why the service paused the webhook; empty if it did not."),
     )
-    # Resuming restarts the five days without success (decision W21).
+    # Restarts the count of five days without a success (decision W21).
     resumed_at = models.DateTimeField(_("resumed at"), null=True, editable=False)
     max_in_flight = models.PositiveSmallIntegerField(
         _("max in flight"),
@@ -46,11 +46,11 @@ class Webhook(models.Model):
         db_default=False,
         help_text=_("Also sign as Standard Webhooks has it."),
     )
-    # The number of the newest event when it was registered: its stream begins behind that one.
+    # Number of the newest event at registration; the stream begins after it.
     begins_after = models.BigIntegerField(default=0, db_default=0, editable=False)
     auth_token = EncryptedTextField(null=True, editable=False)
     secret = EncryptedTextField(null=True, editable=False)
-    # The new secret after a rotation, until next_secret_at (decision W9).
+    # The secret that signs from next_secret_at on, after a rotation (decision W9).
     next_secret = EncryptedTextField(null=True, editable=False)
     next_secret_at = models.DateTimeField(null=True, editable=False)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
@@ -64,7 +64,7 @@ class Webhook(models.Model):
         verbose_name_plural = _("webhooks")
         permissions = [("pause_webhook", "Can pause and resume a webhook")]
         indexes = [
-            # Publishing uses it for every event.
+            # Used for each published event.
             models.Index(
                 fields=["company", "type_id"],
                 condition=Q(deleted_at=None),
@@ -77,12 +77,12 @@ class Webhook(models.Model):
 
     @property
     def fetched(self) -> bool:
-        """Whether nothing is sent and its company fetches the events (decision N6)."""
+        """True if nothing is sent and the company fetches the events (decision N6)."""
         return not self.url
 
     @property
     def host(self) -> str:
-        """The host of its URL as targets.host_in has it; empty where it has none."""
+        """Host of the URL in the form of targets.host_in; "" without a URL."""
         return host_in(self.url)
 
     @property
@@ -91,12 +91,12 @@ class Webhook(models.Model):
 
     @property
     def signed(self) -> bool:
-        """Whether its deliveries are signed; False if no app registers its type."""
+        """True if its deliveries are signed; False if no app registers its type."""
         event_type = registry.get(self.type_id)
         return event_type is not None and event_type.signed
 
     def signing_secret(self, now: datetime) -> str | None:
-        """The secret to sign with at `now`; None for unsigned types (decision W9).
+        """Return the secret to sign with at `now`; None for unsigned types (decision W9).
 
         Raises UnreadableSecret.
         """
@@ -105,7 +105,7 @@ class Webhook(models.Model):
         return self.secret
 
     def is_readable(self, now: datetime) -> bool:
-        """Whether our keys open the secrets that a delivery at `now` needs."""
+        """Return whether our keys decrypt the secrets that a delivery at `now` needs."""
         try:
             _ = self.auth_token, self.signing_secret(now)
         except UnreadableSecret:

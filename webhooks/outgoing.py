@@ -1,4 +1,4 @@
-"""What DELIVERY_PROXY says: where deliveries leave through (decision N23). Pure."""
+"""Parser of DELIVERY_PROXY, the proxy that deliveries are sent through (decision N23). Pure."""
 
 import re
 from ipaddress import ip_address
@@ -12,11 +12,11 @@ _HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+", re.IGNORECASE)
 
 
 class BadProxy(ValueError):
-    """It names no proxy; the message does not repeat it, since it may hold a password."""
+    """DELIVERY_PROXY is invalid. The message omits its value, which may contain a password."""
 
 
 class Proxy(NamedTuple):
-    """Where deliveries leave through. `host` is a name or an address, without brackets."""
+    """Outgoing proxy. `host` is a name or an address, without brackets."""
 
     scheme: str
     host: str
@@ -29,12 +29,12 @@ class Proxy(NamedTuple):
         return self.host[-1].isdigit() or ":" in self.host
 
     def at(self, address: str) -> str:
-        """The proxy as libcurl is told of it: by an address that we have looked up."""
+        """Return the proxy's URL for libcurl, with an address that we have resolved ourselves."""
         return f"{self.scheme}://{f'[{address}]' if ':' in address else address}:{self.port}"
 
 
 def parse_proxy(text: str) -> Proxy | None:
-    """Read DELIVERY_PROXY; None where it is empty. Raises BadProxy."""
+    """Parse DELIVERY_PROXY; None if it is empty. Raises BadProxy."""
     if not text:
         return None
     try:
@@ -48,7 +48,7 @@ def parse_proxy(text: str) -> Proxy | None:
     if not _HOST.fullmatch(host) or port == 0:
         raise BadProxy("names no host and port")
     if is_localhost(host):
-        host = "127.0.0.1"  # never looked up
+        host = "127.0.0.1"  # no lookup needed
     elif host[-1].isdigit() or ":" in host:
         try:
             host = ip_address(host).compressed

@@ -18,15 +18,15 @@ from webhooks.models import Webhook
 
 
 class UnknownType(ValueError):
-    """There is no webhook type with this id."""
+    """No webhook type has this id."""
 
 
 class UnknownWebhook(LookupError):
-    """The company has no such webhook: it is missing, deleted, or another company's."""
+    """The webhook is missing, deleted, or another company's."""
 
 
 class AlreadyRegistered(Exception):
-    """The company has a webhook of this type and URL: `webhook_id`."""
+    """The company's webhook `webhook_id` already has this type and URL."""
 
     def __init__(self, webhook_id: int) -> None:
         super().__init__("This URL already receives events of this type.")
@@ -34,7 +34,7 @@ class AlreadyRegistered(Exception):
 
 
 class TooManyWebhooks(Exception):
-    """The company has as many webhooks as it may have."""
+    """The company has reached its limit of webhooks."""
 
     def __init__(self, most: int) -> None:
         super().__init__(f"A company can have {most} webhooks. Delete one to register another.")
@@ -48,7 +48,7 @@ class NotSigned(ValueError):
 
 
 class OtherKind(ValueError):
-    """A webhook that is sent to a URL cannot become one that is fetched, nor the other way."""
+    """A webhook with a URL cannot become a fetched one, or vice versa."""
 
 
 @transaction.atomic
@@ -64,14 +64,14 @@ def register_webhook(
 ) -> Webhook:
     """Create a webhook (decision N4); one without a URL is fetched (decision N6).
 
-    `max_in_flight`: never more requests to it at once; None leaves it to the engine. Raises
-    UnknownType, NotSigned for `standard_headers`, AlreadyRegistered, TooManyWebhooks, and
+    `max_in_flight` limits concurrent requests; None leaves that to the engine. Raises UnknownType,
+    NotSigned for `standard_headers`, AlreadyRegistered, TooManyWebhooks, and
     webhooks.targets.BadTarget (decision W23).
     """
     event_type = registry.get(type_id)
     if event_type is None:
-        known = ", ".join(str(each.id) for each in registry)
-        raise UnknownType(f"Send one of {known}; GET /webhook-types says what they tell of.")
+        valid_ids = ", ".join(str(each.id) for each in registry)
+        raise UnknownType(f"Send one of {valid_ids}; GET /webhook-types says what they tell of.")
     if standard_headers and not event_type.signed:
         raise NotSigned(event_type.name)
     if url is not None:
@@ -98,10 +98,10 @@ def register_webhook(
 
 @transaction.atomic
 def change_webhook(company: Company, webhook_id: int, **changes: Any) -> Webhook:
-    """Set `url`, `active`, `auth_token`, `max_in_flight` and `standard_headers`, as far as given.
-    An error changes nothing.
+    """Change any of `url`, `active`, `auth_token`, `max_in_flight` and `standard_headers`.
 
-    Raises UnknownWebhook, NotSigned, OtherKind, AlreadyRegistered, and webhooks.targets.BadTarget.
+    Raises UnknownWebhook, NotSigned, OtherKind, AlreadyRegistered, and webhooks.targets.BadTarget;
+    an error changes nothing.
     """
     if "url" in changes:
         lock_webhooks(company)
@@ -127,7 +127,7 @@ def change_webhook(company: Company, webhook_id: int, **changes: Any) -> Webhook
 
 @transaction.atomic
 def pause(webhook_id: int, reason: str) -> bool:
-    """Pause a webhook; the company sees the reason. Returns False if it is paused already."""
+    """Pause a webhook, with a reason that the company sees. Returns False if it was paused."""
     return bool(
         Webhook.objects.present()
         .filter(pk=webhook_id, active=True)
@@ -137,7 +137,7 @@ def pause(webhook_id: int, reason: str) -> bool:
 
 @transaction.atomic
 def resume(webhook_id: int) -> bool:
-    """Resume a webhook. Returns False if it is not paused, or deleted."""
+    """Resume a webhook. Returns False if it is not paused, or is deleted."""
     webhook = Webhook.objects.present().select_for_update(no_key=True).filter(pk=webhook_id).first()
     if webhook is None or webhook.active:
         return False
@@ -146,8 +146,9 @@ def resume(webhook_id: int) -> bool:
 
 
 def resume_company(company_id: int) -> None:
-    """As if its active webhooks had been paused and were resumed; called in the transaction that
-    makes the company active again (`settings.COMPANY_RESUMED`).
+    """Treat a company's active webhooks as just resumed.
+
+    Called in the transaction that reactivates the company (`settings.COMPANY_RESUMED`).
     """
     webhooks = Webhook.objects.present().filter(company=company_id, active=True)
     webhooks.update(resumed_at=timezone.now())
@@ -170,10 +171,10 @@ def delete_webhook(company: Company, webhook_id: int) -> None:
 
 @transaction.atomic
 def rotate_secret(company: Company, webhook_id: int, *, activates_in: timedelta) -> Webhook:
-    """Make a new secret. It signs deliveries after `activates_in` (decision W9), or from now on
-    where no key opens the present one: then nothing could be signed until then.
+    """Make a new secret that signs deliveries after `activates_in` (decision W9).
 
-    Raises UnknownWebhook and NotSigned.
+    If no key decrypts the current secret the new one signs at once: until then nothing could be
+    signed. Raises UnknownWebhook and NotSigned.
     """
     webhook = lock_webhook(company, webhook_id)
     if not webhook.signed:
@@ -200,16 +201,16 @@ def activation(webhook: Webhook, active: bool) -> dict[str, Any]:
 
 
 def lock_webhooks(company: Company) -> None:
-    """Have whoever registers a webhook of this company, or changes its URL, go one at a time.
+    """Serialize the registrations and changes of URL of one company.
 
-    Before a webhook of it is locked, and before what the company has is looked at.
+    Call it before locking or reading any of the company's webhooks.
     """
     # no_key: others may insert rows that refer to the company.
     list(Company.objects.select_for_update(no_key=True).filter(pk=company.pk).values_list("pk"))
 
 
 def check_new_url(webhook: Webhook, url: str | None) -> str:
-    """The URL as it is stored. Raises OtherKind, BadTarget and AlreadyRegistered."""
+    """Return the URL to store. Raises OtherKind, BadTarget and AlreadyRegistered."""
     if url is None and webhook.fetched:
         return ""
     if url is None:
@@ -225,7 +226,7 @@ def check_new_url(webhook: Webhook, url: str | None) -> str:
 
 
 def check_unused(company: Company, type_id: int, url: str, *, but: int = 0) -> None:
-    """Raise AlreadyRegistered if another webhook of the type leads to the same place."""
+    """Raise AlreadyRegistered if a webhook of the type other than `but` has an equivalent URL."""
     others = company.webhooks.present().filter(type_id=type_id).exclude(pk=but).exclude(url="")
     wanted = targets.canonical_url(url)
     for webhook_id, used in others.order_by("pk").values_list("pk", "url"):
@@ -244,5 +245,5 @@ def lock_webhook(company: Company, webhook_id: int) -> Webhook:
 
 
 def make_secret() -> str:
-    """64 lowercase hex digits. Their text, not the bytes, is the key (decisions W4, W10)."""
+    """Return 64 random hex digits. Their text, not the bytes, is the key (decisions W4, W10)."""
     return secrets.token_hex(32)

@@ -1,4 +1,4 @@
-"""The target policy from the settings."""
+"""Target policy read from the settings."""
 
 from ipaddress import ip_address
 
@@ -16,10 +16,10 @@ def current_policy() -> Policy:
 
 
 def own_host(allowed: str) -> str:
-    """Return the host that an entry of ALLOWED_HOSTS names as a target has it, or "".
+    """Return the host of an entry of ALLOWED_HOSTS in the form of Target.host, or "".
 
-    A pattern names none. Receivers in development listen beside the service, at another port of a
-    host that is exempt; there the API alone tells its own deliveries (companies.api.views).
+    "" for patterns, and for exempt hosts: in development receivers listen on other ports of the
+    service's own host. There only the API recognizes its own deliveries (companies.api.views).
     """
     host = allowed.lower().strip("[]").removesuffix(".")
     if "*" in host or host.startswith(".") or is_localhost(host):

@@ -1,8 +1,8 @@
-"""Decides whether a URL may be a webhook's target (decision W23). Pure: looks up no name.
+"""Rules for the URLs that may be a webhook's target (decision W23). Pure: resolves no names.
 
 The policy: https, no credentials, and a public name or a public address in canonical form.
-`deliveries.http.resolver` and `deliveries.http.transport` check what a name resolves to, at every
-connection.
+`deliveries.http.resolver` and `deliveries.http.transport` check the addresses that a name resolves
+to at every connection.
 """
 
 import re
@@ -43,11 +43,11 @@ class BadTarget(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What the operator allows besides https to public hosts on the usual ports.
+    """The operator's exceptions to "https to public hosts on the usual ports".
 
-    Addresses in `allowed_networks` are exempt from the checks of addresses and of `ports`. If they
-    include loopback, so is the name localhost. Nothing is sent to `own_hosts`, the names of this
-    service: its API would be called in a circle.
+    Addresses in `allowed_networks` are exempt from the checks of addresses and of `ports`; if they
+    include loopback, the name localhost is exempt as well. Nothing is sent to `own_hosts`, the
+    names of this service: it would call its own API in a loop.
     """
 
     allow_http: bool = False
@@ -56,22 +56,22 @@ class Policy:
     own_hosts: frozenset[str] = frozenset()
 
     def why_forbidden(self, address: str | IPv4Address | IPv6Address) -> str | None:
-        """Return why we must not connect to the address; None if we may."""
+        """Return why the address is forbidden; None if it is allowed."""
         return why_forbidden(address, self.allowed_networks)
 
     def exempts(self, address: IPv4Address | IPv6Address) -> bool:
-        """Whether the operator allows this address explicitly."""
+        """Return whether the operator allows this address explicitly."""
         return any(address in network for network in self.allowed_networks)
 
     @property
     def loopback(self) -> tuple[str, ...]:
-        """The loopback addresses that the operator allows for localhost."""
+        """Loopback addresses that the operator allows for localhost."""
         return tuple(each for each in ("127.0.0.1", "::1") if self.why_forbidden(each) is None)
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """An allowed URL. `url` is what is requested: ASCII host, without the default port."""
+    """An allowed URL. `url` is requested as it stands: ASCII host, without the default port."""
 
     url: str
     scheme: str
@@ -81,7 +81,7 @@ class Target:
 
 
 def check_target(url: str, policy: Policy) -> Target:
-    """Check and split a company's URL. Raises BadTarget, which says what to change."""
+    """Check and split a company's URL. Raises BadTarget."""
     scheme, authority, rest = _split(url)
     if scheme not in DEFAULT_PORTS or (scheme == "http" and not policy.allow_http):
         raise BadTarget("The URL must start with https://.")
@@ -100,14 +100,14 @@ def check_target(url: str, policy: Policy) -> Target:
     if not exempt and port != DEFAULT_PORTS[scheme] and port not in policy.ports:
         usual = ", ".join(str(each) for each in sorted(policy.ports))
         raise BadTarget(f"Port {port} is not allowed; use one of {usual}.")
-    shown = f"[{host}]" if isinstance(address, IPv6Address) else host
+    url_host = f"[{host}]" if isinstance(address, IPv6Address) else host
     suffix = "" if port == DEFAULT_PORTS[scheme] else f":{port}"
-    return Target(f"{scheme}://{shown}{suffix}{rest}", scheme, host, port, address)
+    return Target(f"{scheme}://{url_host}{suffix}{rest}", scheme, host, port, address)
 
 
 @lru_cache(maxsize=20_000)
 def host_in(url: str) -> str:
-    """The host of a stored URL as it is asked for: ASCII, or a compressed address; "" for none."""
+    """Return the host of a stored URL: an ASCII name or a compressed address; "" without one."""
     host = urlsplit(url).hostname or ""
     try:
         return ip_address(host).compressed
@@ -122,7 +122,7 @@ def host_in(url: str) -> str:
 def canonical_url(url: str) -> str:
     """Return one form for all spellings of an allowed URL that lead to the same request.
 
-    Case and form of the host, a dot behind it, the usual port and an empty path make no difference.
+    Case and encoding of the host, its trailing dot, a default port and an empty path do not matter.
     """
     parts = urlsplit(url)
     scheme = parts.scheme.lower()
@@ -132,12 +132,12 @@ def canonical_url(url: str) -> str:
 
 
 def is_localhost(host: str) -> bool:
-    """Whether the ASCII host is localhost or one of its subdomains."""
+    """Return whether the ASCII host is localhost or one of its subdomains."""
     return host == "localhost" or host.endswith(".localhost")
 
 
 def _split(url: str) -> tuple[str, str, str]:
-    """Return scheme, authority, and path with query. Checks the text before parsing it."""
+    """Return scheme, authority, and path with query. Raises BadTarget for malformed text."""
     if len(url) > MAX_LENGTH:
         raise BadTarget(f"The URL is longer than {MAX_LENGTH} characters.")
     if _UNPRINTABLE.search(url):
@@ -168,7 +168,7 @@ def _port(text: str | None, scheme: str) -> int:
 
 
 def _address(host: str) -> IPv4Address | IPv6Address | None:
-    """Return the literal address, or None for a name. Rejects other spellings of an address."""
+    """Return the literal address, or None for a name. Raises BadTarget for odd spellings."""
     last = host.removesuffix(".").rpartition(".")[2]
     try:
         if host.startswith("["):
@@ -182,7 +182,7 @@ def _address(host: str) -> IPv4Address | IPv6Address | None:
 
 def _ascii_name(host: str, policy: Policy) -> str:
     """Return a public name in ASCII and lower case (IDNA 2008, nothing mapped)."""
-    # A trailing dot makes a name absolute. Ours always are.
+    # A trailing dot marks a name as absolute; all names here are.
     labels = [_ascii_label(label) for label in host.removesuffix(".").split(".")]
     name = ".".join(labels)
     if len(name) > 253:

@@ -1,1 +1,1 @@
-"""What all endpoints share: authentication, bodies, errors, rate limits, idempotency."""
+"""Shared parts of all endpoints: authentication, bodies, errors, rate limits, idempotency."""

@@ -17,9 +17,9 @@ from core.data.compiled_queries import CompiledQuery, Slot, column_names, from_r
 
 
 class Bearer(BaseAuthentication):
-    """Sets `request.user` to whom the token stands for and `request.auth` to it, else a 401."""
+    """Bearer token: `request.user` becomes its owner, `request.auth` the token; else a 401."""
 
-    # As messages call the token.
+    # Name of the token in messages.
     name: str
 
     def authenticate(self, request: Request) -> tuple[Any, Any]:
@@ -29,49 +29,49 @@ class Bearer(BaseAuthentication):
                 f"Send the header Authorization: Bearer <{self.name}>.", code="not_authenticated"
             )
         now = timezone.now()
-        found = self.find(token, now)
-        if found is None:
+        result = self.find(token, now)
+        if result is None:
             CALLERS.forget("token", token)
             raise AuthenticationFailed(
                 f"This {self.name} is unknown, expired or revoked.", code="invalid_token"
             )
-        CALLERS.remember("token", token, self.owner(found[0]))
-        record_token_use(found[1], now)
-        if isinstance(found[1], ApiToken):
-            token_at_work.set(found[1])
-        return found
+        CALLERS.remember("token", token, self.owner(result[0]))
+        record_token_use(result[1], now)
+        if isinstance(result[1], ApiToken):
+            token_at_work.set(result[1])
+        return result
 
     def find(self, token: str, now: datetime) -> tuple[Any, Token] | None:
         raise NotImplementedError
 
     def owner(self, user: Any) -> str:
-        """Name whoever the token stands for, whichever of its tokens this is."""
+        """Name the token's owner, in the same way for all of its tokens."""
         return f"{user._meta.model_name} {user.pk}"
 
     def authenticate_header(self, request: Request) -> str:
-        """Name the error of a token that was sent, and none without one (RFC 6750, section 3.1)."""
-        sent = shown_token(request.META.get("HTTP_AUTHORIZATION", ""))
-        return 'Bearer error="invalid_token"' if sent else "Bearer"
+        """Name an error only if a token was sent (RFC 6750, section 3.1)."""
+        token = shown_token(request.META.get("HTTP_AUTHORIZATION", ""))
+        return 'Bearer error="invalid_token"' if token else "Bearer"
 
 
 class BearerToken(Bearer):
-    """A company's."""
+    """Authentication of companies."""
 
     name = "API token"
 
     def find(self, token: str, now: datetime) -> tuple[Company, ApiToken] | None:
-        found = live_token(token, now)
-        return (found.company, found) if found else None
+        api_token = live_token(token, now)
+        return (api_token.company, api_token) if api_token else None
 
 
 class PlatformBearer(Bearer):
-    """The shipping platform's, which is no company's (decision N25)."""
+    """Authentication of the shipping platform, which is no company (decision N25)."""
 
     name = "platform token"
 
     def find(self, token: str, now: datetime) -> tuple[PlatformToken, PlatformToken] | None:
-        found = live_platform_token(token, now)
-        return (found, found) if found else None
+        platform_token = live_platform_token(token, now)
+        return (platform_token, platform_token) if platform_token else None
 
 
 def live_query(digest: Slot, now: Slot) -> QuerySet[ApiToken, tuple[Any, ...]]:
@@ -83,11 +83,11 @@ LIVE = CompiledQuery(live_query, digest="{}::text", now="{}::timestamptz")
 
 
 def live_token(token: str, now: datetime) -> ApiToken | None:
-    """The token with its company. Asked for each time, so that a revoked one ends at once."""
-    found = LIVE.ask(digest=token_digest(token), now=now)
-    if not found:
+    """Return a live token with its company. Queried each time, so a revoked one ends at once."""
+    rows = LIVE.ask(digest=token_digest(token), now=now)
+    if not rows:
         return None
-    (row,) = found
+    (row,) = rows
     end = len(column_names(ApiToken))
     live = from_row(ApiToken, row[:end])
     live.company = from_row(Company, row[end:])

@@ -1,8 +1,8 @@
-"""Idempotency-Key for the platform's feed: what is recorded in many transactions is answered once.
+"""Idempotency-Key for the platform's feed: one answer for work that spans many transactions.
 
-A request that takes a minute cannot be one transaction, so the key is marked as busy by a time that
-whoever works on it puts off. If that process dies, the time passes, and the next request with the
-key records the same lines again, which changes nothing (decision N25).
+A request that takes a minute cannot be one transaction, so the key has a lease that its process
+renews. If that process dies, the lease runs out, and the next request with the key records the same
+lines again, which changes nothing (decision N25).
 """
 
 import json
@@ -22,9 +22,9 @@ LEASE = timedelta(seconds=30)
 
 @transaction.atomic
 def begin_bundle(key: str, fingerprint: str) -> dict[str, Any] | None:
-    """The answer that was given before, or None: then the caller is the one who records it.
+    """Return the earlier answer, or None: then the caller records the bundle.
 
-    The caller must `hold_bundle` it at least every LEASE, and end with `answer_bundle` or
+    The caller must call `hold_bundle` at least every LEASE, and end with `answer_bundle` or
     `release_bundle`. Raises BadKey and Running.
     """
     now = timezone.now()
@@ -52,13 +52,13 @@ def hold_bundle(key: str) -> None:
 
 @transaction.atomic
 def answer_bundle(key: str, answer: dict[str, Any]) -> dict[str, Any]:
-    """Keep `answer`. Returns what is kept: another answer, if somebody else was sooner."""
+    """Store `answer`; return the stored one, which is another's if that came first."""
     bundle = KeptBundle.objects.select_for_update().get(key=key)
     if not bundle.answer:
         bundle.answer, bundle.busy_until = json.dumps(answer), None
         bundle.save()
-    kept: dict[str, Any] = json.loads(bundle.answer)
-    return kept
+    stored: dict[str, Any] = json.loads(bundle.answer)
+    return stored
 
 
 def release_bundle(key: str) -> None:

@@ -45,7 +45,7 @@ class Fingerprints(NamedTuple):
 
 
 def check_key(key: str) -> None:
-    """Raises BadKey."""
+    """Check the form of a key. Raises BadKey."""
     if not 1 <= len(key) <= LONGEST_KEY or not all("!" <= each <= "~" for each in key):
         raise BadKey(NO_KEY, code="idempotency_key_invalid")
 
@@ -85,9 +85,9 @@ def answer_once(request: CompanyRequest, key: str, answer: Callable[[], Response
 
 
 def answered_before(request: CompanyRequest, key: str) -> Response | None:
-    """The stored response for `key`, if there is one. Raises BadKey and Running.
+    """Return the stored response for `key`, or None. Raises BadKey and Running.
 
-    For work that belongs into no transaction: a view asks before it, and calls `answer_once` after.
+    For work outside of transactions: a view calls this before the work, and `answer_once` after.
     """
     prints = fingerprints_of(request, key)
     with transaction.atomic():
@@ -95,19 +95,19 @@ def answered_before(request: CompanyRequest, key: str) -> Response | None:
 
 
 def kept_response(request: CompanyRequest, key: str, prints: Fingerprints) -> Response | None:
-    """Lock the key until the transaction ends, then look. Raises BadKey and Running."""
+    """Lock the key until the transaction ends; return its response. Raises BadKey and Running."""
     if not locks.try_key(request.company.pk, key):
         raise Running(STILL_RUNNING)
-    kept = KeptAnswer.objects.filter(company=request.company, key=key).first()
-    if not kept:
+    row = KeptAnswer.objects.filter(company=request.company, key=key).first()
+    if not row:
         return None
-    if kept.created_at <= timezone.now() - KEPT_FOR:
-        kept.delete()
+    if row.created_at <= timezone.now() - KEPT_FOR:
+        row.delete()
         return None
-    if kept.fingerprint != prints.exact and kept.meaning != prints.meaning:
+    if row.fingerprint != prints.exact and row.meaning != prints.meaning:
         raise BadKey(OTHER_REQUEST, code="idempotency_key_reused")
-    headers = {**kept.headers, REPLAYED: "true"}
-    return Response(kept_body(kept), status=kept.status, headers=headers)
+    headers = {**row.headers, REPLAYED: "true"}
+    return Response(kept_body(row), status=row.status, headers=headers)
 
 
 def fingerprints_of(request: CompanyRequest, key: str) -> Fingerprints:
@@ -125,7 +125,7 @@ def fingerprints_of(request: CompanyRequest, key: str) -> Fingerprints:
 
 
 def canonical_json(body: bytes) -> bytes:
-    """Write JSON in one way, whatever its spaces, escapes and order of keys; others as they are."""
+    """Write JSON in one way, whatever its spaces, escapes and key order; keep other bodies."""
     try:
         value = parse_json(body)
     except ParseError:
@@ -134,13 +134,12 @@ def canonical_json(body: bytes) -> bytes:
 
 
 def body_columns(body: Any) -> dict[str, Any]:
-    """How an answer is stored: no secret that it shows lies there in clear (decision N16)."""
+    """Return the columns of a stored response: a secret in it is encrypted (decision N16)."""
     clear = without_secrets(body)
     return {"body": clear, "secret_body": None if clear == body else json.dumps(body)}
 
 
 def without_secrets(value: Any) -> Any:
-    """The same without the members that are secrets."""
     if isinstance(value, dict):
         return {
             name: without_secrets(inner)
@@ -152,14 +151,14 @@ def without_secrets(value: Any) -> Any:
     return value
 
 
-def kept_body(kept: KeptAnswer) -> Any:
-    """What the first answer said; without its secrets where no key opens them any more."""
+def kept_body(row: KeptAnswer) -> Any:
+    """Return the first response's body, without its secrets if no key opens them any more."""
     try:
-        return json.loads(kept.secret_body) if kept.secret_body else kept.body
+        return json.loads(row.secret_body) if row.secret_body else row.body
     except UnreadableSecret:
-        return kept.body
+        return row.body
 
 
 def view_headers(response: Response) -> dict[str, str]:
-    """The headers that the view set; the others are set again for each response."""
+    """Return the headers that the view set; the others are set again for each response."""
     return {name: value for name, value in response.items() if name != "Content-Type"}

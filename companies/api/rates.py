@@ -11,18 +11,18 @@ from companies.api.requests import CompanyRequest
 from core.api.minute_counter import WINDOW_SECONDS, counter
 from core.values.times import whole_seconds
 
-if TYPE_CHECKING:  # its settings name this module
+if TYPE_CHECKING:  # REST framework's settings name this module
     from rest_framework.views import APIView
 
 
 class MinuteRate(BaseThrottle):
-    """Counts a request and notes what is left, for the headers of its answer."""
+    """Throttle that counts a request and notes what is left, for the headers of its response."""
 
     wait_seconds = 0.0
 
-    def is_within(self, request: Request, counted: str, limit: int) -> bool:
+    def is_within(self, request: Request, key: str, limit: int) -> bool:
         now = time.time()
-        used = counter.add(counted, now)
+        used = counter.add(key, now)
         self.wait_seconds = WINDOW_SECONDS - now % WINDOW_SECONDS
         cast(CompanyRequest, request).rate_headers = {
             "RateLimit-Limit": str(limit),
@@ -36,7 +36,7 @@ class MinuteRate(BaseThrottle):
 
 
 class CompanyRate(MinuteRate):
-    """The limit is `read` for GET, otherwise the view's `rate`, by default `write`."""
+    """Throttle of a company: `read` for GET, otherwise the view's `rate`, by default `write`."""
 
     def allow_request(self, request: Request, view: "APIView") -> bool:
         reading = request.method in ("GET", "HEAD", "OPTIONS")
@@ -46,7 +46,7 @@ class CompanyRate(MinuteRate):
 
 
 class PlatformRate(MinuteRate):
-    """The limit is `feed`, for all of the platform's tokens together (decision N25)."""
+    """Throttle of the platform: `feed`, for all of its tokens together (decision N25)."""
 
     def allow_request(self, request: Request, view: "APIView") -> bool:
         return self.is_within(request, "platform:feed", settings.RATE_LIMITS["feed"])

@@ -12,7 +12,7 @@ class CompanyRequest(Request):
 
     # Set by CompanyRate, sent with every response.
     rate_headers: dict[str, str]
-    # The body, where a view has read more of it than others may (companies.api.uploads).
+    # The body, if a view has read more of it than others may (companies.api.uploads).
     whole_body: bytes | None = None
 
     @property

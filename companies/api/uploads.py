@@ -1,4 +1,4 @@
-"""Reads requests that bring a file: JSON with the content in base64, or a form (decision N8)."""
+"""Requests that bring a file: JSON with the content in base64, or a form (decision N8)."""
 
 import binascii
 from base64 import b64decode
@@ -21,13 +21,13 @@ from core.api.parsers import BodyTooLarge, parse_json
 from core.values.ids import LARGEST_ID
 
 TYPES = ("application/json", "multipart/form-data")
-TAKEN = f"Send {' or '.join(TYPES)}, not compressed."
+SEND_THESE = f"Send {' or '.join(TYPES)}, not compressed."
 LONGEST_SENT_NAME = 1000
 LONGEST_DESCRIPTION = 2000
 SPACE = dict.fromkeys(map(ord, " \t\r\n"))
 
 
-# Four signs for three bytes, at least one byte, and white space anywhere.
+# Four characters for three bytes, at least one byte, and white space anywhere.
 BASE64 = "^{s}({c}{{4}})*({c}{{4}}|{c}{{2}}(={s}){{2}}|{c}{{3}}={s})$".format(
     s=r"[ \t\r\n]*", c=r"([A-Za-z0-9+/][ \t\r\n]*)"
 )
@@ -35,7 +35,7 @@ BASE64 = "^{s}({c}{{4}})*({c}{{4}}|{c}{{2}}(={s}){{2}}|{c}{{3}}={s})$".format(
 
 @extend_schema_field({"type": "string", "contentEncoding": "base64", "pattern": BASE64})
 class Base64Text(serializers.CharField):
-    """The content of a file; line breaks in it do no harm. It is decoded by `content_of`."""
+    """Base64 content of a file; line breaks in it do no harm. `content_of` decodes it."""
 
     default_error_messages = {"invalid": "Send a string."}
 
@@ -43,7 +43,7 @@ class Base64Text(serializers.CharField):
         super().__init__(trim_whitespace=False, **options)
 
     def run_validation(self, data: Any = serializers.empty) -> Any:
-        """Let an empty text through: it is an empty file, and refused as one."""
+        """Let an empty text through, which is refused later as an empty file."""
         return data if data == "" else super().run_validation(data)
 
     def to_internal_value(self, data: Any) -> Any:
@@ -68,7 +68,7 @@ class IdOrName(Text):
 
 
 class FileFields(Body):
-    """What a company says of a file."""
+    """Fields that describe a company's file."""
 
     description = Text(required=False, default="", allow_blank=True, max_length=LONGEST_DESCRIPTION)
     requested_document: Any = IdOrName(
@@ -100,13 +100,13 @@ class FileForm(FileFields):
 
 
 class FileFormShape(FileForm):
-    """The form as it is described; its file is read beside its fields."""
+    """The form as it is documented; its file is read apart from its fields."""
 
     file: Any = serializers.FileField(help_text="JPEG, PNG, WebP or PDF, at most 10 MiB.")
 
 
 class Upload(NamedTuple):
-    """A file as it was sent, and what was said of it."""
+    """An uploaded file and its description."""
 
     name: str
     content: bytes
@@ -115,7 +115,7 @@ class Upload(NamedTuple):
 
 
 class InMemory(MemoryFileUploadHandler):
-    """Keeps every file in memory, as the body is there already."""
+    """Upload handler that keeps every file in memory, as the body is there already."""
 
     def handle_raw_input(
         self,
@@ -133,7 +133,7 @@ class UploadTooLarge(BodyTooLarge):
 
 
 def take_body(request: CompanyRequest) -> None:
-    """Read the whole body, which so is bounded. Raises UploadTooLarge (413)."""
+    """Read the whole body, which is thereby bounded. Raises UploadTooLarge (413)."""
     if int(request.META.get("CONTENT_LENGTH") or 0) > settings.MAX_UPLOAD_BYTES:
         raise UploadTooLarge
     try:
@@ -146,56 +146,56 @@ def take_body(request: CompanyRequest) -> None:
 
 
 def read_upload(request: CompanyRequest) -> Upload:
-    """The file of a request whose body has been taken.
+    """Return the file of a request whose body `take_body` has read.
 
     Raises ParseError and ValidationError (400), UnsupportedContent (415) and FileRefused.
     """
-    sent, _ = check_content(request, TYPES, TAKEN)
-    return read_json(request) if sent == "application/json" else read_form(request)
+    media_type, _ = check_content(request, TYPES, SEND_THESE)
+    return read_json(request) if media_type == "application/json" else read_form(request)
 
 
 def read_json(request: CompanyRequest) -> Upload:
-    said = validated(FileBody, parse_json(request.whole_body or b""), request)
+    values = validated(FileBody, parse_json(request.whole_body or b""), request)
     return Upload(
-        said["name"],
-        content_of(said["content_base64"]),
-        said["description"],
-        said["requested_document"],
+        values["name"],
+        content_of(values["content_base64"]),
+        values["description"],
+        values["requested_document"],
     )
 
 
 def content_of(text: str) -> bytes:
-    """Raises ValidationError, and FileRefused where it is too much."""
+    """Decode base64. Raises ValidationError."""
     try:
         return b64decode(text.translate(SPACE).encode("ascii"), validate=True)
     except (UnicodeEncodeError, binascii.Error) as error:
-        said = "This is not valid base64: send A-Z, a-z, 0-9, + and /, with = at the end."
-        raise WrongField("content_base64", said, code="invalid_encoding") from error
+        message = "This is not valid base64: send A-Z, a-z, 0-9, + and /, with = at the end."
+        raise WrongField("content_base64", message, code="invalid_encoding") from error
 
 
 def read_form(request: CompanyRequest) -> Upload:
     body = request.whole_body or b""
-    # The length of what is here, whatever the header says.
+    # The length of the body that was read, whatever the header says.
     meta = {**request.META, "CONTENT_LENGTH": str(len(body))}
     try:
         parser = MultiPartParser(meta, BytesIO(body), [InMemory()], "utf-8")
         fields, files = parser.parse()
     except (MultiPartParserError, SuspiciousOperation) as error:
         raise ParseError(f"The form cannot be read: {error}", code="invalid_form") from error
-    said = validated(FileForm, form_values(fields, files), request)
+    values = validated(FileForm, form_values(fields, files), request)
     file: Any = files["file"]
     return Upload(
-        said.get("name") or file.name or "",
+        values.get("name") or file.name or "",
         file.read(),
-        said["description"],
-        said["requested_document"],
+        values["description"],
+        values["requested_document"],
     )
 
 
 def form_values(
     fields: MultiValueDict[str, str], files: MultiValueDict[str, Any]
 ) -> dict[str, Any]:
-    """The fields of a form as a body has them. Raises ValidationError."""
+    """Return the fields of a form as a JSON body has them. Raises ValidationError."""
     wrong = {
         name: [ErrorDetail("Send it once.", code="given_twice")]
         for name in fields
@@ -203,8 +203,8 @@ def form_values(
     }
     wrong |= {name: [UNKNOWN_FIELD] for name in files if name != "file"}
     if len(files.getlist("file")) != 1 or "file" in fields:
-        said = "Send exactly one file, with its name, in the field file."
-        wrong["file"] = [ErrorDetail(said, code="not_one_file")]
+        message = "Send exactly one file, with its name, in the field file."
+        wrong["file"] = [ErrorDetail(message, code="not_one_file")]
     if wrong:
         raise ValidationError(wrong)
     values: dict[str, Any] = {name: fields[name] for name in fields}
@@ -214,7 +214,7 @@ def form_values(
     return values
 
 
-def validated(shape: type[Body], sent: Any, request: CompanyRequest) -> dict[str, Any]:
-    body = shape(data=sent, context={"company_id": request.company.pk})
+def validated(shape: type[Body], data: Any, request: CompanyRequest) -> dict[str, Any]:
+    body = shape(data=data, context={"company_id": request.company.pk})
     body.is_valid(raise_exception=True)
     return cast(dict[str, Any], body.validated_data)

@@ -19,7 +19,7 @@ from companies.api.rates import PlatformRate
 from companies.api.requests import CompanyRequest
 from core.api.conditional import answer_conditionally
 
-# An attribute of answers, for config.compression.
+# Attribute of responses, read by config.compression.
 MAY_COMPRESS = "may_compress"
 
 OWN_DELIVERY = "This is a delivery of this service itself. Point the webhook at your own receiver."
@@ -27,9 +27,7 @@ TOO_MANY_REQUESTS = "Too many requests in this minute. Wait for the next one."
 
 
 class Refusal(APIException):
-    """An error response. `code` is what programs go by (decision N11): a new one needs its row in
-    docs/errors.md. `extra` adds members to the body.
-    """
+    """An error response. `code` needs a row in docs/errors.md (N11), `extra` adds to the body."""
 
     def __init__(self, message: str, *, code: str, **extra: Any) -> None:
         super().__init__(message, code)
@@ -47,7 +45,7 @@ class Unprocessable(Refusal):
 
 
 class LimitReached(Refusal):
-    """There is a bound, and it is reached; `wait` is Retry-After, in seconds."""
+    """A limit is reached; `wait` is Retry-After, in seconds."""
 
     status_code = 429
 
@@ -69,25 +67,25 @@ class StillRunning(Conflict):
 
 
 def is_own_delivery(user_agent: str) -> bool:
-    """Tell our deliveries from other requests, also those of a host with another version."""
+    """Return whether a request is our delivery, also of a host with another version."""
     product = settings.DELIVERY_USER_AGENT.partition("/")[0]
     return user_agent.startswith(f"{product}/")
 
 
 class BearerView(APIView):
-    """A view for whoever shows a token: the headers that every answer has.
+    """Base of the views that need a token; sets the headers that every response has.
 
-    `compressible`: its answers hold no secret. Compressed, the size of an answer tells whether a
-    text of a stranger's occurs twice, and so, try by try, a secret beside it (BREACH).
+    A `compressible` view's responses hold no secret. A compressed response's size tells whether a
+    stranger's text occurs twice, and so reveals, try by try, a secret next to it (BREACH).
     """
 
     compressible = False
-    # GET answers the same while nothing has changed, so it has an ETag.
+    # GET responses stay the same while nothing has changed, so they have an ETag.
     conditional = True
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        # Before anything is looked up: a webhook whose URL is an address of ours, under whatever
-        # name, would have each delivery make the next.
+        # Checked before any lookup: a webhook whose URL is an address of ours, under whatever
+        # name, would make each delivery cause the next.
         if is_own_delivery(request.headers.get("User-Agent", "")):
             raise OwnDelivery(OWN_DELIVERY, code="webhook_loop")
         super().initial(request, *args, **kwargs)
@@ -101,7 +99,7 @@ class BearerView(APIView):
         response = super().finalize_response(request, response, *args, **kwargs)
         for name, value in getattr(self.request, "rate_headers", {}).items():
             response[name] = value
-        # A company's own data, and now and then a secret: no cache keeps it or gives it to another.
+        # Responses are a company's own and sometimes hold a secret: no cache may keep them.
         response["Cache-Control"] = "private, no-store"
         patch_vary_headers(response, ["Authorization"])
         if response.status_code == 200:
@@ -156,8 +154,9 @@ def idempotent(handler: Handler) -> Handler:
 
 
 def first_answer(request: CompanyRequest) -> Response | None:
-    """What the first request with this Idempotency-Key was answered, if there is a key and there
-    was one. For views that work before they call what is decorated as `idempotent`.
+    """Return the stored response for this request's Idempotency-Key, or None.
+
+    For views that do work before they call a handler decorated as `idempotent`.
     """
     key = request.headers.get("Idempotency-Key")
     if key is None:

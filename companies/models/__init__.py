@@ -1,4 +1,4 @@
-"""Companies, their tokens, and what the service keeps of its own doings."""
+"""Companies, their tokens, and rows about the service's own acts."""
 
 from companies.models.company import Company, SearchName
 from companies.models.kept_answers import KeptAnswer, KeptBundle

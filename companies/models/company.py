@@ -59,7 +59,7 @@ class Company(models.Model):
         help_text=_("Selects the service level of its tickets."),
     )
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
-    # Since when it is being erased, or has been (companies.erasing). It is inactive for ever.
+    # Start of its erasure (companies.erasing); it is inactive for ever.
     erased_at = models.DateTimeField(null=True, editable=False)
 
     # REST framework reads this from what authentication returned as the user.
@@ -74,7 +74,7 @@ class Company(models.Model):
 
     @property
     def written_language(self) -> str:
-        """The language of what we write to it (decision N21)."""
+        """Language of what we write to it (decision N21)."""
         try:
             return get_supported_language_variant(self.language)
         except LookupError:
@@ -82,17 +82,17 @@ class Company(models.Model):
 
     @property
     def zone(self) -> ZoneInfo:
-        """Zone of the times in what we write to it (decision N32)."""
+        """Time zone of what we write to it (decision N32)."""
         return zone_named(self.time_zone)
 
 
 class SearchName(models.Model):
-    """The words that a company's name is found by. A trigger writes them."""
+    """Search index of companies' names, maintained by a trigger."""
 
     company = models.OneToOneField(
         Company, on_delete=models.CASCADE, primary_key=True, related_name="+"
     )
-    # As search_words() has them, and search_names().
+    # Forms that search_words() and search_names() return.
     words = models.TextField()
     nearly = ArrayField(models.TextField())
 

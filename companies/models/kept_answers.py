@@ -1,4 +1,4 @@
-"""What was answered, for those who ask again with the same key."""
+"""Stored responses, for repeated requests with the same key."""
 
 from datetime import timedelta
 
@@ -23,9 +23,9 @@ class KeptAnswer(models.Model):
     meaning = models.CharField(max_length=64, default="", db_default="")
     status = models.PositiveSmallIntegerField()
     headers = models.JSONField(default=dict)
-    # Without the secrets that the answer showed.
+    # Leaves out the secrets that the response showed.
     body = models.JSONField()
-    # All of it, if it showed a secret (decision N16).
+    # The whole body, if it showed a secret (decision N16).
     secret_body = EncryptedTextField(null=True)
     created_at = models.DateTimeField()
 
@@ -47,7 +47,7 @@ class KeptBundle(models.Model):
 
     key = models.CharField(max_length=255, unique=True)
     fingerprint = models.CharField(max_length=64)
-    # Whoever records it renews this. Once it is over, the next request with the key may begin.
+    # Lease of the request that records it. Once over, the next request with the key may begin.
     busy_until = models.DateTimeField(null=True)
     # The JSON as it was answered; empty until then.
     answer = models.TextField(blank=True)

@@ -1,4 +1,4 @@
-"""What the service knows of itself."""
+"""Rows about the service's own acts."""
 
 from django.db import models
 from django.db.models import Q
@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy
 
 
 class AuditEntry(models.Model):
-    """An act of somebody who runs the service (companies.audit).
+    """An entry of the audit log: an act on the service (companies.audit).
 
     The database refuses to change an entry, but for its end, and to delete a young one.
     """
@@ -23,12 +23,12 @@ class AuditEntry(models.Model):
     )
     via = models.CharField(max_length=10, choices=Via)
     act = models.CharField(max_length=50)
-    # What it was done to, in a few words.
+    # Object of the act, in a few words.
     about = models.CharField(max_length=300, blank=True)
     company_id = models.BigIntegerField(null=True)
     details = models.JSONField(default=dict)
-    request_id = models.CharField(max_length=128, null=True)  # noqa: DJ001 - null: none caused it
-    # Null until it has ended: what was killed has none.
+    request_id = models.CharField(max_length=128, null=True)  # noqa: DJ001 - null: no request
+    # Null until the act has ended, and for ever if it was killed.
     outcome = models.CharField(max_length=300, null=True)  # noqa: DJ001 - the same
     ended_at = models.DateTimeField(null=True)
 
@@ -48,18 +48,18 @@ class AuditEntry(models.Model):
 
 
 class Erasure(models.Model):
-    """A company that is being erased, and how far that has come (companies.erasing).
+    """Erasure of a company, and its progress (companies.erasing).
 
-    Rows stay: they say what was erased and when, and nothing of what it was.
+    Rows stay: they say which company was erased and when, and nothing about it.
     """
 
     company_id = models.BigIntegerField(db_index=True)
     begun_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True)
-    # The part it is at, and behind which row of it; empty before the first.
+    # Current part, and the position reached in it; empty before the first.
     part = models.CharField(max_length=50, blank=True)
     after = models.JSONField(null=True)
-    # How many rows of each kind.
+    # Number of rows by kind.
     counts = models.JSONField(default=dict)
 
     class Meta:

@@ -1,4 +1,4 @@
-"""What opens the API."""
+"""Tokens of the API."""
 
 from datetime import datetime, timedelta
 
@@ -31,7 +31,7 @@ class Token(models.Model):
 
 
 def lives(now: datetime | Combinable) -> Q:
-    """The condition on a token that is neither expired nor revoked."""
+    """Return the condition for a token that is neither expired nor revoked."""
     return (Q(expires_at=None) | Q(expires_at__gt=now)) & Q(revoked_at=None)
 
 
@@ -59,7 +59,7 @@ class PlatformToken(Token):
 
     name = models.CharField(max_length=100, blank=True)
 
-    # As on Company: REST framework's permission asks for it.
+    # REST framework's permission asks for it, as on Company.
     is_authenticated = True
 
     class Meta:

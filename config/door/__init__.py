@@ -1,1 +1,1 @@
-"""Between clients' sockets and the application: complete requests in, answers out, nobody waits."""
+"""Layer between clients' sockets and the application; it buffers, so that no thread waits."""

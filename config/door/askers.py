@@ -1,8 +1,8 @@
 """Names of the rows in which requests wait (decision page web-companies-take-turns).
 
-No name is text that the caller chose: each is an owner that this process has authenticated lately,
-a device whose cookie is genuine, or an address. A stranger who signs in waits in another row than
-with all else, so that hashes of passwords are shared out by address, and no page waits behind them.
+A caller cannot choose a name: each is an owner that this process has authenticated lately, a device
+whose cookie is genuine, or an address. A stranger's sign-ins wait in a row of their own, so that
+password hashing is shared out by address, and no page waits for it.
 """
 
 import re
@@ -19,52 +19,55 @@ from core.api.addresses import client_network
 from desk.people.known_devices import COOKIE_PREFIX, marked_device
 
 Headers = Iterable[tuple[str, str]]
-# Whoever sends a form there has a password hashed, and need not be signed in.
+# Forms that make the service hash a password without a session.
 HASH_A_PASSWORD = re.compile(r"/admin/(login/|(password-reset|invitation)/.+)")
 STRANGER = "address "
-# Accounts that share a browser.
+# Each account that shares a browser has a cookie.
 MOST_DEVICE_COOKIES = 10
 
 
 def row_for(request: Any, client: Any, *, proxy: bool) -> str:
-    """Name the row of a request of gunicorn's, by who asks and whether a hash is asked for."""
+    """Name the row of a gunicorn request, by its caller and by whether it hashes a password."""
     peer = client[0] if isinstance(client, tuple) else ""
-    who = row_name(request.headers, peer, proxy=proxy)
+    row = row_name(request.headers, peer, proxy=proxy)
     hashes = request.method == "POST" and HASH_A_PASSWORD.fullmatch(request.path)
-    return HASHING + who if hashes and who.startswith(STRANGER) else who
+    return HASHING + row if hashes and row.startswith(STRANGER) else row
 
 
 def row_name(headers: Headers, peer: str, *, proxy: bool) -> str:
-    """Name the company or user that is known by its token, session or device, else the address.
+    """Name the company or user known by its token, session or device, else the client's address.
 
-    `peer` is the other side of the connection. Only a trusted proxy (`proxy`) names another
-    address, and only if PROXY_COUNT says that it does. A token that nobody has looked up yet is
-    worth no more than none.
+    `peer` is the other side of the connection. X-Forwarded-For counts only if `peer` is a trusted
+    proxy (`proxy`), and only for PROXY_COUNT proxies. A token that this process has not looked up
+    yet is ignored.
     """
-    sent = join_headers(headers)
-    cookies = parse_cookie(sent.get("COOKIE", ""))
+    values = join_headers(headers)
+    cookies = parse_cookie(values.get("COOKIE", ""))
     owner = (
-        CALLERS.owner("token", shown_token(sent.get("AUTHORIZATION", "")))
+        CALLERS.owner("token", shown_token(values.get("AUTHORIZATION", "")))
         or CALLERS.owner("session", cookies.get(settings.SESSION_COOKIE_NAME, ""))
         or known_device_owner(cookies)
     )
     if owner:
         return owner
     proxies = settings.PROXY_COUNT if proxy else 0
-    return f"{STRANGER}{client_network(peer, sent.get('X-FORWARDED-FOR', ''), proxies)}"
+    return f"{STRANGER}{client_network(peer, values.get('X-FORWARDED-FOR', ''), proxies)}"
 
 
 def known_device_owner(cookies: dict[str, str]) -> str | None:
-    """Name the device if one of its first cookies is genuine; the event loop looks at no more."""
-    shown = [name for name in cookies if name.startswith(COOKIE_PREFIX)][:MOST_DEVICE_COOKIES]
-    devices = (marked_device(name, cookies[name]) for name in shown)
-    found = next(filter(None, devices), None)
-    return found and f"device {found}"
+    """Name the device if one of its first cookies is genuine.
+
+    This runs in the event loop, so it checks MOST_DEVICE_COOKIES cookies at most.
+    """
+    names = [name for name in cookies if name.startswith(COOKIE_PREFIX)][:MOST_DEVICE_COOKIES]
+    devices = (marked_device(name, cookies[name]) for name in names)
+    device = next(filter(None, devices), None)
+    return device and f"device {device}"
 
 
 def join_headers(headers: Headers) -> dict[str, str]:
     """Join headers that came more than once, as the application sees them."""
-    sent: dict[str, str] = {}
+    values: dict[str, str] = {}
     for name, value in headers:
-        sent[name] = f"{sent[name]},{value}" if name in sent else value
-    return sent
+        values[name] = f"{values[name]},{value}" if name in values else value
+    return values

@@ -1,4 +1,4 @@
-"""One client's connection, and what it waits for."""
+"""A client's connection and its stages."""
 
 import socket
 from enum import Enum
@@ -10,7 +10,7 @@ from config.door.outlet import Outlet
 
 
 class Stage(Enum):
-    """What a connection waits for. Each has a deadline, but for ANSWER: that is the threads'."""
+    """Stage of a connection, named by what it waits for. All but ANSWER have a deadline."""
 
     IDLE = "a request"
     HEAD = "the rest of the headers"
@@ -21,7 +21,7 @@ class Stage(Enum):
 
 
 class Connection:
-    """A client's connection. `sock`, `client` and `server` are what gunicorn asks of one."""
+    """A client's connection. gunicorn reads `sock`, `client` and `server`."""
 
     def __init__(self, raw: socket.socket, client: Any, server: Any, cfg: Any) -> None:
         self.raw = raw
@@ -32,23 +32,24 @@ class Connection:
         self.stage = Stage.IDLE
         self.deadline = 0.0
         self.keep = True
-        # Bytes of answers that the client had when its deadline was set.
+        # Bytes of answers that the client had received when its deadline was set.
         self.delivered = 0
-        # The events the poller watches for, and the bytes counted so far: in memory, and on disk.
+        # Events that the poller watches for.
         self.events = 0
-        self.held = 0
+        # Bytes that the crowd has counted for it: in memory, and on disk.
+        self.memory_bytes = 0
         self.spooled = 0
 
     def size(self) -> int:
-        """Return the bytes of requests and answers that it holds in memory."""
+        """Return the bytes of requests and answers in memory."""
         return len(self.incoming) + len(self.sock)
 
     def reads_on(self) -> bool:
-        """Tell if its client has read enough of the answer since the deadline was set."""
+        """Tell if the client has read enough of the answer since the deadline was set."""
         return self.sock.delivered() - self.delivered >= allowances.READER_BYTES
 
     def patience(self, stage: Stage, keepalive: float, stopping: bool) -> float:
-        """How many seconds its client has in a stage."""
+        """Return the seconds that the client has in a stage; READER counts its bytes anew."""
         if stopping and stage in (Stage.IDLE, Stage.END):
             return allowances.STOP_SECONDS
         if stage is Stage.IDLE:

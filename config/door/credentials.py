@@ -1,4 +1,4 @@
-"""Whose body may be large: who shows a live token, or the cookie of a live session."""
+"""Senders who may send a large body: those with a live token or session."""
 
 import logging
 from collections.abc import Iterable
@@ -18,15 +18,16 @@ logger = logging.getLogger(__name__)
 
 
 def are_known(headers: Iterable[tuple[str, str]], path: str) -> bool:
-    """Look the token and the session up. While the database is away everybody counts as known.
+    """Look up the sender's token and session. While the database is away, every sender is known.
 
-    The platform's token is known at the address of its feed, and no other is there.
+    At the address of the feed only the platform's token counts, and it counts nowhere else.
     """
-    shown = dict(headers)
+    values = dict(headers)
+    authorization = values.get("AUTHORIZATION", "")
     try:
         if path == FEED:
-            return known_platform(shown.get("AUTHORIZATION", ""))
-        return known_token(shown.get("AUTHORIZATION", "")) or known_session(shown.get("COOKIE", ""))
+            return known_platform(authorization)
+        return known_token(authorization) or known_session(values.get("COOKIE", ""))
     except Error as error:
         logger.error("cannot look up who sends a large body: %s", first_line(error))
         return True

@@ -1,4 +1,4 @@
-"""All connections of a web process: how many an address may have, and who goes when it is full."""
+"""All connections of a web process: the limit for each address, and which to close when full."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -9,7 +9,7 @@ from config.door import allowances
 from config.door.connections import Connection, Stage
 
 Network = IPv4Network | IPv6Network
-# What one customer of a provider has to itself.
+# A provider assigns a network of this size to one customer.
 IPV6_PREFIX = 64
 
 
@@ -20,10 +20,10 @@ class Crowd:
         self.trusted = tuple(trusted)
         self.members: dict[Connection, str | None] = {}
         self.by_address: Counter[str] = Counter()
-        # Those that wait for their client, the longest first: strangers, and the proxies' own.
+        # Connections that wait for their client, the longest first: strangers', and proxies'.
         self.strangers: dict[Connection, None] = {}
         self.proxies: dict[Connection, None] = {}
-        self.held = 0
+        self.memory_bytes = 0
         self.spooled = 0
 
     def __iter__(self) -> Iterator[Connection]:
@@ -43,7 +43,7 @@ class Crowd:
         return len(self.members) >= self.most
 
     def add(self, connection: Connection) -> bool:
-        """Returns False, and adds nothing, where its address has as many as it may."""
+        """Add a connection; return False, and add nothing, if its address has its maximum."""
         address = counted_address(connection.client, self.trusted)
         if address is not None:
             if self.by_address[address] >= self.most_per_address:
@@ -54,8 +54,8 @@ class Crowd:
 
     def remove(self, connection: Connection) -> None:
         address = self.members.pop(connection)
-        self.busy(connection)
-        self.held -= connection.held
+        self.mark_busy(connection)
+        self.memory_bytes -= connection.memory_bytes
         self.spooled -= connection.spooled
         if address is not None:
             self.by_address[address] -= 1
@@ -65,34 +65,34 @@ class Crowd:
     def is_trusted(self, connection: Connection) -> bool:
         return self.members.get(connection) is None
 
-    def waits(self, connection: Connection) -> None:
-        """From now on it waits for its client."""
-        self.busy(connection)
+    def mark_waiting(self, connection: Connection) -> None:
+        """Note that the connection waits for its client."""
+        self.mark_busy(connection)
         row = self.proxies if self.is_trusted(connection) else self.strangers
         row[connection] = None
 
-    def busy(self, connection: Connection) -> None:
+    def mark_busy(self, connection: Connection) -> None:
         self.strangers.pop(connection, None)
         self.proxies.pop(connection, None)
 
     def longest_waiting(self) -> Connection | None:
         return next(iter(self.strangers), None) or next(iter(self.proxies), None)
 
-    def hold(self, connection: Connection) -> None:
-        """Count the bytes of it that are in memory and on disk now."""
-        self.held -= connection.held
+    def count_bytes(self, connection: Connection) -> None:
+        """Update the bytes that a connection has in memory and on disk."""
+        self.memory_bytes -= connection.memory_bytes
         self.spooled -= connection.spooled
-        connection.held = connection.size()
+        connection.memory_bytes = connection.size()
         connection.spooled = connection.sock.spooled
-        self.held += connection.held
+        self.memory_bytes += connection.memory_bytes
         self.spooled += connection.spooled
 
-    def to_relieve(self) -> Connection | None:
-        """The one that waits for its client and holds most of what is held too much of."""
+    def connection_to_close(self) -> Connection | None:
+        """Return the waiting connection that holds most of the resource over its limit, or None."""
         waiting = [*self.strangers, *self.proxies]
-        if self.held > allowances.MOST_HELD:
-            largest = max(waiting, key=lambda connection: connection.held, default=None)
-            if largest is not None and largest.held:
+        if self.memory_bytes > allowances.MOST_HELD:
+            largest = max(waiting, key=lambda connection: connection.memory_bytes, default=None)
+            if largest is not None and largest.memory_bytes:
                 return largest
         if self.spooled > allowances.MOST_SPOOLED:
             largest = max(waiting, key=lambda connection: connection.spooled, default=None)
@@ -102,7 +102,7 @@ class Crowd:
 
 
 def counted_address(client: Any, trusted: Iterable[Network]) -> str | None:
-    """What connections are counted by: an IPv4 address, an IPv6 /64; None for who is trusted."""
+    """Return the key for counting: an IPv4 address or an IPv6 /64; None for a trusted client."""
     if not isinstance(client, tuple):
         return None  # a Unix socket
     address = ip_address(client[0].partition("%")[0])

@@ -1,4 +1,4 @@
-"""Whose request a thread takes next (decision page web-companies-take-turns)."""
+"""Order in which threads take callers' requests (decision page web-companies-take-turns)."""
 
 import math
 import time
@@ -6,34 +6,37 @@ from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
 
-# Who has been at work for longer waits more than it works, as for a receiver that is tried out.
+# A turn that lasts longer mostly waits for something else, such as a receiver that is tried out,
+# and not for a processor.
 LONG_SECONDS = 0.25
-# Who was told to stop asking for now, and asks again at once, costs others no more than ten answers
-# a second. Others at the same address wait as long for their turn.
+# A client that retries right after a STOP_ASKING answer costs others no more than ten answers a
+# second. Others at the same address wait as long for their turn.
 REST_SECONDS = 0.1
 STOP_ASKING = frozenset({401, 429, 503})
-# Rows of strangers whose request costs a hash begin so. They take turns among themselves too.
+# Prefix of strangers' rows whose requests hash a password. They take turns among themselves too.
 HASHING = "hashes for "
 
 
 class ThreadTurn(NamedTuple):
-    """A thread that somebody has, and since when."""
+    """Use of a thread by a row, and its start on the queue's clock."""
 
-    who: str
-    began: float
+    row: str
+    started: float
 
 
 Work = Callable[[ThreadTurn], None]
 
 
 class FairQueue:
-    """Requests wait in a row for each who asks, and the rows take turns.
+    """Requests in one row per caller; the rows take turns.
 
-    `start` gives work to a thread, with the turn to hand to `done`. At most `threads` have some at
-    once. A row has one of them, also while nobody else asks: who comes next finds a thread that is
-    free, and a processor. It gets another, up to `share`, beside work that takes long. A row that
-    was told to stop asking rests. Rows that begin with HASHING have `hashing` in all.
-    All of it happens in the event loop, which calls `go_on` from time to time while some wait.
+    `start` gives work to a thread, with the turn to pass to `finish`; at most `threads` run at
+    once. A row has one of them even while no other row waits, so that the next caller finds a free
+    thread and a processor. It gets another, up to `share`, while its running work takes long. A
+    row rests after a STOP_ASKING answer. Rows that begin with HASHING have `hashing` threads in
+    all.
+
+    Everything runs in the event loop, which calls `start_ready` regularly while some wait.
     """
 
     def __init__(
@@ -50,41 +53,42 @@ class FairQueue:
         self.start = start
         self.clock = clock
         self.at_work: dict[str, list[ThreadTurn]] = {}
-        # In the order of their turns. No more of them than there are threads may have none.
+        # Rows in the order of their turns.
         self.waiting: dict[str, deque[Work]] = {}
-        # Until when a row rests, in the order of these times.
+        # End of each row's rest, in the order of these times.
         self.resting: dict[str, float] = {}
 
     def is_empty(self) -> bool:
         return not self.waiting and not self.at_work
 
-    def come(self, who: str, work: Work) -> None:
-        self.waiting.setdefault(who, deque()).append(work)
-        self.go_on()
+    def add(self, row: str, work: Work) -> None:
+        self.waiting.setdefault(row, deque()).append(work)
+        self.start_ready()
 
-    def done(self, turn: ThreadTurn, status: int = 0) -> None:
-        """The work that was started with this turn is over, with this status as its answer."""
+    def finish(self, turn: ThreadTurn, status: int = 0) -> None:
+        """End a turn whose work is over; `status` is that of its answer."""
         self.free += 1
-        self.at_work[turn.who].remove(turn)
+        self.at_work[turn.row].remove(turn)
         if status in STOP_ASKING:
-            self.resting.pop(turn.who, None)
-            self.resting[turn.who] = self.clock() + REST_SECONDS
-        if not self.at_work[turn.who]:
-            del self.at_work[turn.who]
-        self.go_on()
+            self.resting.pop(turn.row, None)
+            self.resting[turn.row] = self.clock() + REST_SECONDS
+        if not self.at_work[turn.row]:
+            del self.at_work[turn.row]
+        self.start_ready()
 
-    def go_on(self) -> None:
+    def start_ready(self) -> None:
+        """Start work while a thread is free and a row may have it."""
         while self.free and (turn := self.next_turn()) is not None:
-            row = self.waiting.pop(turn.who)
-            work = row.popleft()
-            if row:
-                self.waiting[turn.who] = row
+            works = self.waiting.pop(turn.row)
+            work = works.popleft()
+            if works:
+                self.waiting[turn.row] = works
             self.free -= 1
-            self.at_work.setdefault(turn.who, []).append(turn)
+            self.at_work.setdefault(turn.row, []).append(turn)
             self.start(work, turn)
 
     def longest_wait(self) -> float:
-        """For how long nothing changes by itself, in seconds."""
+        """Return the seconds until a row may get a thread without any new event."""
         if not self.free:
             return LONG_SECONDS
         ends = next(iter(self.resting.values()), math.inf)
@@ -94,12 +98,12 @@ class FairQueue:
         now = self.clock()
         while self.resting and (first := next(iter(self.resting.items())))[1] <= now:
             del self.resting[first[0]]
-        hashing = [len(begun) for who, begun in self.at_work.items() if who.startswith(HASHING)]
+        hashing = [len(turns) for row, turns in self.at_work.items() if row.startswith(HASHING)]
         may_hash = sum(hashing) < self.hashing
-        for who in self.waiting:
-            if who in self.resting or (who.startswith(HASHING) and not may_hash):
+        for row in self.waiting:
+            if row in self.resting or (row.startswith(HASHING) and not may_hash):
                 continue
-            begun = self.at_work.get(who, ())
-            if len(begun) < self.share and all(now - turn.began > LONG_SECONDS for turn in begun):
-                return ThreadTurn(who, now)
+            turns = self.at_work.get(row, ())
+            if len(turns) < self.share and all(now - turn.started > LONG_SECONDS for turn in turns):
+                return ThreadTurn(row, now)
         return None

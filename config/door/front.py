@@ -1,4 +1,4 @@
-"""The event loop's part of a connection: all of it but the application's work on a request."""
+"""The event loop's share of all connections: everything but the application's work."""
 
 import logging
 import selectors
@@ -20,7 +20,7 @@ from config.door.refusals import write_error
 logger = logging.getLogger(__name__)
 READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 RECEIVED_AT_ONCE = 64 * 1024
-# Deadlines are kept to within so long.
+# A connection is closed at most this long after its deadline.
 LOOK_SECONDS = 0.5
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
@@ -33,11 +33,11 @@ Fail = Callable[[Connection, Exception], None]
 
 
 class FrontDoor:
-    """Reads requests and sends answers, for all connections at once and without waiting for any.
+    """Reader of requests and sender of answers for all connections; it blocks on none of them.
 
     `answer` is called with each complete request, `ask` with one whose body is larger than a
     stranger's may be. They return at once, and later call `answered` or `allow` in the event loop.
-    `fail` writes the answer to what could not be read.
+    `fail` writes the answer to a request that could not be read.
     """
 
     clock: Callable[[], float] = staticmethod(time.monotonic)
@@ -61,7 +61,7 @@ class FrontDoor:
         self.next_look = 0.0
 
     def accept(self, listener: socket.socket) -> bool:
-        """Take one who has connected; false if there is nobody."""
+        """Accept a client; return False if none has connected."""
         try:
             raw, client = listener.accept()
         except OSError as error:
@@ -78,7 +78,7 @@ class FrontDoor:
                 connection.sock.flush()
             raw.close()
             return True
-        # A proxy may open connections ahead. Of others the first bytes are due at once.
+        # A proxy may open connections ahead. Other clients' first bytes are due at once.
         self.wait(connection, Stage.IDLE if self.crowd.is_trusted(connection) else Stage.HEAD)
         return True
 
@@ -89,17 +89,17 @@ class FrontDoor:
     def drop(self, connection: Connection) -> None:
         self.watch(connection, 0)
         self.crowd.remove(connection)
-        if connection.stage is not Stage.ANSWER:  # there it is a thread's
+        if connection.stage is not Stage.ANSWER:  # then a thread uses it
             connection.sock.release()
         connection.raw.close()
 
     def watch(self, connection: Connection, events: int) -> None:
-        before, connection.events = connection.events, events
-        if not before and events:
+        previous, connection.events = connection.events, events
+        if not previous and events:
             self.poller.register(connection.raw, events, partial(self.on_event, connection))
-        elif before and not events:
+        elif previous and not events:
             self.poller.unregister(connection.raw)
-        elif before != events:
+        elif previous != events:
             self.poller.modify(connection.raw, events, partial(self.on_event, connection))
 
     def wait(self, connection: Connection, stage: Stage) -> None:
@@ -108,12 +108,12 @@ class FrontDoor:
         connection.deadline = self.clock() + connection.patience(
             stage, self.cfg.keepalive, self.stopping
         )
-        self.crowd.waits(connection)
+        self.crowd.mark_waiting(connection)
         self.watch(connection, WRITE if stage is Stage.READER else READ)
 
     @contextmanager
     def guarded(self, connection: Connection) -> Iterator[None]:
-        """Whatever happens here concerns this connection alone."""
+        """Drop the connection if the block fails, so that an error concerns it alone."""
         try:
             yield
         except OSError:
@@ -127,7 +127,7 @@ class FrontDoor:
             return  # dropped since the poller reported it
         with self.guarded(connection):
             if connection.stage is Stage.ANSWER:
-                self.watch(connection, 0)  # the next request, or the end: not before the answer
+                self.watch(connection, 0)  # nothing is read before the answer is sent
             elif connection.stage is Stage.READER:
                 self.send(connection)
             else:
@@ -142,11 +142,11 @@ class FrontDoor:
             self.drop(connection)
         elif connection.stage is not Stage.END:
             connection.incoming.feed(data)
-            self.crowd.hold(connection)
+            self.crowd.count_bytes(connection)
             self.advance(connection)
 
     def advance(self, connection: Connection) -> None:
-        """Hand over the next request, or wait for the rest of it."""
+        """Pass on the next request if it is complete; otherwise wait for its rest."""
         incoming = connection.incoming
         try:
             request = incoming.next_with_host()
@@ -156,19 +156,19 @@ class FrontDoor:
             self.fail(connection, error)
             self.end(connection)
         else:
-            if request is None and not incoming.asks:
+            if request is None and not incoming.needs_sender:
                 self.wait_for_the_rest(connection)
                 return
             connection.stage = Stage.ANSWER
-            self.crowd.busy(connection)
-            if incoming.asks:
+            self.crowd.mark_busy(connection)
+            if incoming.needs_sender:
                 self.ask(connection, incoming.request)
             else:
                 self.answer(connection, request)
 
-    def allow(self, connection: Connection, known: bool) -> None:
-        """The answer to `ask`: go on with the body, or without it."""
-        connection.incoming.allow(known)
+    def allow(self, connection: Connection, is_known: bool) -> None:
+        """Respond to `ask`: read the whole body if the sender is known, otherwise refuse it."""
+        connection.incoming.allow(is_known)
         with self.guarded(connection):
             self.advance(connection)
 
@@ -177,28 +177,28 @@ class FrontDoor:
         if stage is Stage.BODY and connection.incoming.take_expectation():
             connection.sock.sendall(CONTINUE)
             connection.sock.flush()
-        if stage is not connection.stage:  # a few bytes more put no deadline off
+        if stage is not connection.stage:  # a few more bytes do not extend a deadline
             self.wait(connection, stage)
         self.relieve()
 
     def relieve(self) -> None:
-        """Where too much is held, who holds most goes first."""
-        while (largest := self.crowd.to_relieve()) is not None:
+        """Refuse the largest waiting requests until memory and disk are within their limits."""
+        while (largest := self.crowd.connection_to_close()) is not None:
             with self.guarded(largest):
                 self.refuse(largest, HTTPStatus.SERVICE_UNAVAILABLE, NO_ROOM)
 
     def answered(self, connection: Connection, keep: bool) -> None:
-        """The application is done with the request: send what is left, and go on."""
+        """Send the rest of an answer that the application has finished."""
         connection.keep = keep
         with self.guarded(connection):
             self.send(connection)
             self.relieve()
 
     def send(self, connection: Connection) -> None:
-        """Send what the client takes. Behind the answer comes the next request, or the end."""
-        sent = connection.sock.flush()
-        self.crowd.hold(connection)
-        if not sent:
+        """Send what the client takes; after the answer, begin the next request or close."""
+        is_complete = connection.sock.flush()
+        self.crowd.count_bytes(connection)
+        if not is_complete:
             if connection.stage is not Stage.READER:
                 self.wait(connection, Stage.READER)
         elif not connection.keep:
@@ -210,7 +210,7 @@ class FrontDoor:
             self.wait(connection, Stage.IDLE)
 
     def refuse(self, connection: Connection, status: HTTPStatus, message: str) -> None:
-        """Answer without the application; where an answer is on its way, close."""
+        """Write an error without the application; close if an answer is on its way already."""
         if connection.stage not in (Stage.IDLE, Stage.HEAD, Stage.BODY):
             self.drop(connection)
             return
@@ -219,7 +219,7 @@ class FrontDoor:
         self.end(connection)
 
     def end(self, connection: Connection) -> None:
-        """Close once the client has read what was written to it."""
+        """Close once the client has read everything that was written to it."""
         connection.keep = False
         connection.incoming.forget()
         self.send(connection)
@@ -238,7 +238,7 @@ class FrontDoor:
                     self.drop(connection)
 
     def stop(self) -> None:
-        """From now on connections are kept for a moment only."""
+        """Shorten the deadlines of idle connections to STOP_SECONDS, now and later."""
         self.stopping = True
         soon = self.clock() + allowances.STOP_SECONDS
         for connection in self.crowd:

@@ -1,4 +1,4 @@
-"""The bytes of a connection, until they make complete requests. It knows no socket."""
+"""Parser of a connection's bytes into complete requests, without a socket of its own."""
 
 import re
 from io import BytesIO
@@ -17,15 +17,15 @@ __all__ = ["BadChunks", "RequestReader"]
 
 BadChunks = ParseError
 BARE_LINE_FEED = re.compile(rb"(?<!\r)\n")
-# What the decoder of chunks has to see before them.
+# The decoder of chunks must see a head before them.
 CHUNKED_HEAD = b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
-# The sizes around small chunks may add so much to a body.
+# A chunked body may be at most this many times its decoded limit, for the sizes between chunks.
 CHUNKS_SHARE = 2
 KEY = "IDEMPOTENCY-KEY"
 
 
 def check_host(request: Any) -> None:
-    """Raise InvalidHeader without exactly one Host in HTTP/1.1 (RFC 9112, 3.2)."""
+    """Raise InvalidHeader if an HTTP/1.1 request has not exactly one Host (RFC 9112, 3.2)."""
     hosts = sum(name == "HOST" for name, _ in request.headers)
     if hosts > 1 or (not hosts and request.version >= (1, 1)):
         raise InvalidHeader("HOST")
@@ -34,7 +34,7 @@ def check_host(request: Any) -> None:
 def with_one_key(headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """Join several Idempotency-Keys as HTTP joins the lines of a list: `a, b`.
 
-    WSGI would make `a,b` of them, which may be a key. One with a space is none, and is refused.
+    WSGI would join them as `a,b`, which may be a valid key. A key with a space is refused.
     """
     keys = [value for name, value in headers if name == KEY]
     if len(keys) < 2:
@@ -43,21 +43,21 @@ def with_one_key(headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 class UnreadBody:
-    """Stands for a body that is larger than allowed, and was not taken in."""
+    """Placeholder for a body that is larger than allowed and was not read."""
 
     def read(self, size: int = -1) -> NoReturn:
-        """Raises RequestDataTooBig, which Django answers with a 413."""
+        """Raise RequestDataTooBig, which Django answers with a 413."""
         raise RequestDataTooBig("The body is larger than allowed.")
 
     readline = readlines = __iter__ = read
 
 
 class Chunks:
-    """A chunked body, decoded as it comes. `feed` raises BadChunks."""
+    """A chunked body, decoded as it arrives. `feed` raises BadChunks."""
 
     def __init__(self, cfg: Any) -> None:
         self.body = bytearray()
-        self.taken = 0
+        self.received_bytes = 0
         self.decoder = PythonProtocol(
             on_body=self.body.extend,
             limit_request_fields=cfg.limit_request_fields,
@@ -66,17 +66,17 @@ class Chunks:
         self.decoder.feed(CHUNKED_HEAD)
 
     def feed(self, data: bytes) -> None:
-        self.taken += len(data)
+        self.received_bytes += len(data)
         self.decoder.feed(data)
 
     def exceed(self, size: int) -> bool:
-        return len(self.body) > size or self.taken > CHUNKS_SHARE * size
+        return len(self.body) > size or self.received_bytes > CHUNKS_SHARE * size
 
 
 class RequestReader:
-    """Requests of one connection. `request` is the one whose body is still to come.
+    """Reader of one connection's requests. `request` is the one whose body is still to come.
 
-    `asks` is set where that body is taken in only if `allow` is told that its sender is known.
+    While `needs_sender` is set, that body waits for `allow`, which says if its sender is known.
     """
 
     def __init__(self, cfg: Any, client: Any) -> None:
@@ -86,25 +86,26 @@ class RequestReader:
         self.request: Any = None
         self.allowance = Allowance(0, 0, 0.0)
         self.limit = 0
-        self.asks = self.asked = False
+        self.needs_sender = False
+        self.sender_checked = False
         self.length = 0
         self.chunks: Chunks | None = None
         self.searched = 0
         self.number = 0
 
     def __len__(self) -> int:
-        """How many bytes it holds."""
+        """Return the bytes in memory."""
         return len(self.received) + (len(self.chunks.body) if self.chunks else 0)
 
     def feed(self, data: bytes) -> None:
         self.received += data
 
     def next_request(self) -> Any:
-        """The next complete request, with its body, else None.
+        """Return the next complete request, with its body, or None.
 
-        A body that is larger than allowed is not waited for: its request counts as complete, and
-        the connection must be closed behind the answer. Raises the errors of `gunicorn.http` for
-        what is not HTTP, and BadChunks for chunks that are none.
+        A request with a body that is larger than allowed counts as complete at once, and the
+        connection must be closed after the answer. Raises the errors of `gunicorn.http` for invalid
+        HTTP, and BadChunks for invalid chunks.
         """
         if self.request is None:
             end = self.end_of_head()
@@ -116,7 +117,7 @@ class RequestReader:
             return None
         request, self.request, self.chunks = self.request, None, None
         request.body = body
-        request._expected_100_continue = False  # the answer comes before anything else now
+        request._expected_100_continue = False  # gunicorn must not write before the answer
         return request
 
     def next_with_host(self) -> Any:
@@ -134,11 +135,11 @@ class RequestReader:
             return end + 4
         self.searched = len(self.received)
         if self.searched > LARGEST_HEAD or BARE_LINE_FEED.search(self.received, start):
-            return self.searched  # such a head has no end: the parser says what is wrong
+            return self.searched  # the parser refuses such a head and says why
         return None
 
     def begin(self, end: int) -> None:
-        """Read the head. From here on `request` is set, until its body is complete."""
+        """Parse the head and set `request`, until its body is complete."""
         unreader = IterUnreader([bytes(self.received[:end])])
         del self.received[:end]
         self.searched = 0
@@ -155,7 +156,8 @@ class RequestReader:
             self.length = reader.length
         if self.chunks or self.length:
             self.allowance = body_allowance(self.request)
-            self.limit, self.asked = self.allowance.strangers, False
+            self.limit = self.allowance.strangers
+            self.sender_checked = False
 
     def whole_body(self) -> BytesIO | UnreadBody | None:
         if self.chunks:
@@ -180,33 +182,34 @@ class RequestReader:
         return BytesIO(chunks.body)
 
     def announce(self, length: int) -> None:
-        """The application sees a decoded body: with a length, and no chunks."""
+        """Replace Transfer-Encoding by the length of the decoded body, for the application."""
         others = [header for header in self.request.headers if header[0] != "TRANSFER-ENCODING"]
         self.request.headers = [*others, ("CONTENT-LENGTH", str(length))]
 
     def beyond_limit(self, length: int) -> UnreadBody | None:
-        """Ask who it is; or leave the body, so that the application refuses the request."""
-        if length <= self.allowance.most and not self.asked:
-            self.asks = True
+        """Ask for a check of the sender; after it, skip the body, and the request is refused."""
+        if length <= self.allowance.most and not self.sender_checked:
+            self.needs_sender = True
             return None
         if self.chunks:
             self.announce(self.allowance.most + 1)
         self.request.force_close()
         return UnreadBody()
 
-    def allow(self, known: bool) -> None:
-        """What `asks` asks: whether the sender of the body is known."""
-        self.asks, self.asked = False, True
-        if known:
+    def allow(self, is_known: bool) -> None:
+        """Continue after the check of the sender; a known one may send the largest body."""
+        self.needs_sender = False
+        self.sender_checked = True
+        if is_known:
             self.limit = self.allowance.most
 
     def take_expectation(self) -> bool:
-        """Whether the client waits to be told to go on; it is told once."""
+        """Tell if the client waits for a 100 Continue; True only once for each request."""
         expected = bool(self.request._expected_100_continue)
         self.request._expected_100_continue = False
         return expected
 
     def forget(self) -> None:
-        """Nothing that was sent so far is of interest any more."""
+        """Discard everything that was received so far."""
         self.received.clear()
         self.request = self.chunks = None

@@ -1,6 +1,6 @@
-"""The moment at which a web process that has grown too large makes room for another.
+"""Replacement of a web process that has grown too large.
 
-Python gives little memory back: after one large answer a process keeps its size. Why a moment:
+Python gives little memory back: after one large answer a process keeps its size. Why it waits:
 decision page web-a-process-that-has-grown-is-replaced.
 """
 
@@ -12,16 +12,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 MIB = 1024 * 1024
-# Whatever the setting is, a new process has so much to grow by: it must not go at once.
+# A new process may always grow by this much: whatever the setting, it must not be replaced at once.
 LEAST_GROWTH = 128 * MIB
 LOOK_EVERY_SECONDS = 1.0
-# For so long it looks for a moment in which nobody waits for it.
+# The process waits this long for a moment without requests, and is then replaced anyway.
 FOR_A_QUIET_MOMENT_SECONDS = 30.0
 STATM = Path("/proc/self/statm")
 
 
 def resident_bytes() -> int:
-    """Return how much memory this process takes; 0 where the system does not say."""
+    """Return the resident memory of this process; 0 where the system does not report it."""
     try:
         return int(STATM.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except OSError:
@@ -29,7 +29,7 @@ def resident_bytes() -> int:
 
 
 class OneAtATime:
-    """A lock that only one of the processes that share it has; it goes with the process."""
+    """A lock between forked processes; the system releases it when its holder ends."""
 
     def __init__(self) -> None:
         self.descriptor, path = tempfile.mkstemp()
@@ -44,7 +44,7 @@ class OneAtATime:
 
 
 class Outgrown:
-    """Compares a process's size with `mib`; 0 is no limit."""
+    """Check of a process's size against `mib`; 0 means no limit."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class Outgrown:
         self.since: float | None = None
 
     def should_go(self, is_quiet: Callable[[], bool]) -> bool:
-        """Return whether to stop now: too large, nobody waits, and no other process is going."""
+        """Tell if the process must stop now: too large, quiet or overdue, and no other is going."""
         now = self.clock()
         if not self.limit or now < self.next_look:
             return False

@@ -1,4 +1,4 @@
-"""The place where the application writes its answer: it never waits for the client."""
+"""Non-blocking socket to which the application writes its answer."""
 
 import array
 import errno
@@ -12,26 +12,26 @@ from typing import IO
 
 from config.door.unsent import Unsent
 
-# Small pieces are collected up to this size: head and body of most answers leave together.
+# Small pieces are collected up to this size, so that head and body of most answers leave together.
 SENT_AT_ONCE = 64 * 1024
-# Bytes that the kernel holds for one client beyond those on their way: of more, nobody could tell
-# whether the client reads.
+# Unsent bytes that the kernel holds for one client: with more, we could not tell whether the client
+# reads.
 KERNEL_HOLDS = 128 * 1024
-# What the head of an answer begins with, and hardly anything else that we send.
+# Hardly anything else that we send begins like the head of an answer.
 STATUS_LINE = re.compile(rb"HTTP/1\.[01] (\d{3}) ")
 
 
 class Outlet:
-    """Gunicorn's idea of a socket to write to, over one that does not block.
+    """The socket that gunicorn writes to, over one that does not block.
 
-    Belongs to the thread that answers, and to the event loop before and after.
+    It belongs to the thread that answers, and to the event loop before and after.
     """
 
     def __init__(self, sock: socket.socket) -> None:
         self.sock = sock
         self.unsent = Unsent()
         # Bytes that the kernel has taken for the client.
-        self.sent = 0
+        self.sent_bytes = 0
         # Status of the last answer that began here.
         self.status = 0
         self.broken = False
@@ -44,11 +44,11 @@ class Outlet:
 
     @property
     def spooled(self) -> int:
-        """The bytes that wait on disk."""
+        """Bytes that wait on disk."""
         return self.unsent.spooled
 
     def sendall(self, data: bytes) -> None:
-        """Raises ConnectionError if the client is gone, or no room is left for it."""
+        """Queue data and send some. Raises ConnectionError if the client or disk space is gone."""
         if head := STATUS_LINE.match(data):
             self.status = int(head[1])
         try:
@@ -66,10 +66,10 @@ class Outlet:
             self.unsent.add_file(file.fileno(), offset, count)
 
     def flush(self) -> bool:
-        """Send what the client takes now; returns whether that was all. Raises OSError."""
+        """Send what the client takes now; return True if that was all. Raises OSError."""
         if self.broken:
             raise ConnectionAbortedError("The answer broke off.")
-        self.sent += self.unsent.send(self.sock.send, self.send_file)
+        self.sent_bytes += self.unsent.send(self.sock.send, self.send_file)
         return not self.unsent
 
     def send_file(self, descriptor: int, offset: int, count: int) -> int:
@@ -80,10 +80,10 @@ class Outlet:
         waiting = array.array("i", [0])
         with suppress(OSError):
             fcntl.ioctl(self.sock, termios.TIOCOUTQ, waiting)
-        return self.sent - waiting[0]
+        return self.sent_bytes - waiting[0]
 
     def release(self) -> None:
-        """Send nothing more: the answer is incomplete, or the connection is about to be closed."""
+        """Discard unsent data: the answer is incomplete, or the connection is about to close."""
         self.broken = True
         self.unsent.release()
 
@@ -91,8 +91,8 @@ class Outlet:
         return 0.0
 
     def shutdown(self, how: int) -> None:
-        """Raises OSError, always: gunicorn would wait here, and closing is up to the event loop."""
+        """Raise OSError always: gunicorn would wait here, and the event loop closes connections."""
         raise OSError(errno.ENOTCONN, "The event loop closes connections.")
 
     def close(self) -> None:
-        """The event loop does it."""
+        """Do nothing: the event loop closes connections."""

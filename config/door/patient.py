@@ -1,7 +1,7 @@
-"""Open pages wait for news without a thread (decision page desk-open-pages-wait-for-news).
+"""Long polling of open pages without a thread (decision page desk-open-pages-wait-for-news).
 
-A request that may wait is kept by the event loop until there is news for it, or its time is over;
-then a thread answers it as any other.
+The event loop keeps a request that may wait until there is news for it or its time is over; then a
+thread answers it like any other.
 """
 
 import time
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from config.door.connections import Connection
 
 LOOK_EVERY_SECONDS = 0.5
-# Less than proxies wait for an answer.
+# Proxies wait longer for an answer.
 AT_MOST_SECONDS = 25.0
 MOST_WAITING = 5_000
 
@@ -23,10 +23,10 @@ class Waiting(NamedTuple):
 
 
 class PatientRequests:
-    """Those that wait. All of it happens in the event loop, but for what `start` is given.
+    """Requests that wait for news. Everything runs in the event loop but the look for news.
 
-    `may_wait` says which requests may, and must not wait itself. `start` has a thread find out
-    for which there is news, and then calls `looked`. `answer` is called with each once.
+    `may_wait` tells if a request may wait, and must not block. `start` has a thread find the
+    requests with news, which then calls `finish_look`. `answer` is called once for each request.
     """
 
     clock: Callable[[], float] = staticmethod(time.monotonic)
@@ -45,33 +45,33 @@ class PatientRequests:
         self.next_look = 0.0
 
     def take(self, connection: Connection, request: Any) -> bool:
-        """Keep a request that may wait; False for any other."""
+        """Keep a request if it may wait; return False otherwise."""
         if len(self.waiting) >= MOST_WAITING or not self.may_wait(request):
             return False
         self.waiting.append(Waiting(connection, request, self.clock() + AT_MOST_SECONDS))
         return True
 
     def turn(self) -> None:
-        """Answer those whose time is over, and have somebody look for news of the others."""
+        """Answer requests whose time is over, and start a look for news of the others."""
         now = self.clock()
         if not self.waiting or now < self.next_look:
             return
         self.next_look = now + LOOK_EVERY_SECONDS
-        self.let_go([one for one in self.waiting if one.until <= now])
+        self.answer_all([one for one in self.waiting if one.until <= now])
         if self.waiting and not self.looking:
             self.looking = True
             self.start(tuple(self.waiting))
 
-    def looked(self, with_news: Sequence[Waiting]) -> None:
+    def finish_look(self, with_news: Sequence[Waiting]) -> None:
         self.looking = False
-        self.let_go(with_news)
+        self.answer_all(with_news)
 
-    def let_go(self, those: Sequence[Waiting]) -> None:
-        for one in those:
+    def answer_all(self, requests: Sequence[Waiting]) -> None:
+        for one in requests:
             if one in self.waiting:
                 self.waiting.remove(one)
                 self.answer(one.connection, one.request)
 
     def stop(self) -> None:
-        """Answer all that wait."""
-        self.let_go(list(self.waiting))
+        """Answer all waiting requests."""
+        self.answer_all(list(self.waiting))

@@ -1,4 +1,4 @@
-"""What is answered without the application: to what is not HTTP, and to what is too much."""
+"""Errors that are answered without the application: invalid HTTP, and exceeded limits."""
 
 import json
 from typing import Any
@@ -11,26 +11,26 @@ from core.measures import catalogue, counting
 from core.watch import request_ids
 from core.watch.log_bound import REFUSALS
 
-# Worth another try, after so many seconds.
+# Refusals that are worth a retry.
 PASSING = {429: "Retry-After: 5\r\n", 503: "Retry-After: 5\r\n"}
 
 
-def given_id(request: Any) -> str:
-    """The id that a client has given its request, as far as its head was read."""
+def client_request_id(request: Any) -> str:
+    """Return the id that the client gave its request; "" if it gave none or no head was read."""
     headers: dict[str, str] = dict(request.headers) if request is not None else {}
     return headers.get(request_ids.HEADER.upper(), "")
 
 
 def write_error(sock: Any, status_int: int, reason: str, mesg: str, request: Any = None) -> None:
-    """Answer what never reaches Django (decision E3); the connection is closed behind it."""
+    """Answer a request that never reaches Django (decision E3); its connection is then closed."""
     status = status_int
     if status == 501:
-        # A transfer coding that nobody knows: what is wrong with a request is a 400 here.
+        # An unknown transfer coding: every fault of a request is a 400 here.
         status = 400
     counting.count(catalogue.DOOR_REFUSALS, str(status))
     text = json.dumps(body(request.path if request else "", status, mesg or reason))
-    # Gunicorn names no request; its worker has set the one at work.
-    request_id = request_ids.accepted(given_id(request)) or request_ids.current()
+    # Gunicorn passes no request; its worker has set the id of the current one.
+    request_id = request_ids.accepted(client_request_id(request)) or request_ids.current()
     request_id = request_id or request_ids.new()
     head = (
         f"HTTP/1.1 {status} {reason}\r\n"
@@ -42,10 +42,10 @@ def write_error(sock: Any, status_int: int, reason: str, mesg: str, request: Any
     )
     sock.sendall((head + text).encode("ascii"))
     if settings.ACCESS_LOG and REFUSALS.may_say(f"answered {status}"):
-        # Without the words, which may hold what the client has sent.
-        told = {"status": status, "request_id": request_id}
-        REFUSALS.logger.info("answered at the door: %d %s", status, reason, extra=told)
+        # The message is left out: it may quote the client's data.
+        fields = {"status": status, "request_id": request_id}
+        REFUSALS.logger.info("answered at the door: %d %s", status, reason, extra=fields)
 
 
-# The one place where gunicorn makes its page; which status goes with which fault stays its own.
+# Gunicorn writes all its error pages with this function; it still chooses the status.
 util.write_error = write_error

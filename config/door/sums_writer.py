@@ -1,4 +1,4 @@
-"""Writes a web process's counts to the database, apart from its requests."""
+"""Writer of a web process's counts to the database, apart from its requests."""
 
 from concurrent.futures import Executor, Future, wait
 
@@ -6,19 +6,19 @@ from django.db import close_old_connections, connections
 
 from core.measures import sums
 
-# For how long the last counts of a process that ends may take.
+# Time limit for the last counts of a process that ends.
 LAST_WRITE_SECONDS = 1.0
 
 
 class SumsWriter:
-    """Uses one thread of `pool`, whose only thread closes its connection in the end."""
+    """Writer in `pool`, whose only thread closes its database connection in the end."""
 
     def __init__(self, pool: Executor) -> None:
         self.pool = pool
         self.writing: Future[None] | None = None
 
     def turn(self) -> None:
-        """Begin to write if it is time and the last counts are written."""
+        """Start a write if it is due and the previous one has ended."""
         if sums.are_due() and (self.writing is None or self.writing.done()):
             self.writing = self.pool.submit(self.write)
 
@@ -31,5 +31,5 @@ class SumsWriter:
                 connections.close_all()
 
     def finish(self) -> None:
-        """Write the last counts. What the database does not take in time is lost."""
+        """Write the last counts; they are lost if the database does not take them in time."""
         wait([self.pool.submit(self.write, last=True)], LAST_WRITE_SECONDS)

@@ -1,4 +1,4 @@
-"""Answers that wait for their client: a little in memory, the rest on disk. It knows no socket."""
+"""Buffer of answers that wait for their client: a little in memory, the rest on disk."""
 
 import os
 import tempfile
@@ -8,14 +8,14 @@ from typing import IO
 
 from config.door.allowances import LARGEST_SPOOLED, MOST_IN_MEMORY
 
-# Both return how many bytes were taken, and raise BlockingIOError if none can be just now.
+# Both return the number of bytes that the client took, and raise BlockingIOError if it takes none.
 SendBytes = Callable[[memoryview], int]
-# From a file descriptor, an offset and a count.
+# Its arguments are a file descriptor, an offset and a count.
 SendFile = Callable[[int, int, int], int]
 
 
 class Span:
-    """A part of an open file."""
+    """Unsent part of an open file."""
 
     def __init__(self, file: IO[bytes], offset: int, count: int) -> None:
         self.file = file
@@ -24,23 +24,23 @@ class Span:
 
 
 class Unsent:
-    """Bytes of a connection's answers, in their order.
+    """Unsent bytes of a connection's answers, in order.
 
-    Memory comes first: once something waits in a file, whatever follows does so too.
+    Memory comes first: once something waits in a file, everything after it goes to a file too.
     """
 
     def __init__(self) -> None:
         self.memory = bytearray()
         self.spans: deque[Span] = deque()
         self.spool: IO[bytes] | None = None
-        # Size of the spool on disk, which stays until all of it is sent.
+        # Size of the spool on disk, which is freed when all of it is sent.
         self.spooled = 0
 
     def __bool__(self) -> bool:
         return bool(self.memory or self.spans)
 
     def add(self, data: bytes) -> None:
-        """Append to the answer. Raises OSError if the disk is full, or this was too much of it."""
+        """Append to the answer. Raises OSError if the disk or the spool is full."""
         if self.spans:
             self.append_to_spool(memoryview(data))
         else:
@@ -51,7 +51,7 @@ class Unsent:
         self.spans.append(Span(os.fdopen(os.dup(descriptor), "rb", buffering=0), offset, count))
 
     def bound_memory(self) -> None:
-        """Move to disk what memory has no room for. Raises OSError as `add` does."""
+        """Move everything over MOST_IN_MEMORY to disk. Raises OSError as `add` does."""
         if len(self.memory) > MOST_IN_MEMORY:
             with memoryview(self.memory) as whole, whole[MOST_IN_MEMORY:] as rest:
                 self.append_to_spool(rest)
@@ -62,45 +62,45 @@ class Unsent:
             raise OSError("The client reads too slowly for an answer of this size.")
         if self.spool is None:
             self.spool = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - `release` closes it
-        done = 0
-        while done < len(data):
-            done += os.pwrite(self.spool.fileno(), data[done:], self.spooled + done)
+        size = 0
+        while size < len(data):
+            size += os.pwrite(self.spool.fileno(), data[size:], self.spooled + size)
         if self.spans and self.spans[-1].file is self.spool:
-            self.spans[-1].count += done
+            self.spans[-1].count += size
         else:
-            self.spans.append(Span(self.spool, self.spooled, done))
-        self.spooled += done
+            self.spans.append(Span(self.spool, self.spooled, size))
+        self.spooled += size
 
     def send(self, send_bytes: SendBytes, send_file: SendFile) -> int:
-        """Send until the client takes no more; returns how much it took. Raises OSError."""
-        taken = 0
+        """Send until the client takes no more; return the bytes it took. Raises OSError."""
+        total = 0
         try:
             while self.memory:
                 with memoryview(self.memory) as view:
-                    sent = send_bytes(view)
-                del self.memory[:sent]
-                taken += sent
+                    size = send_bytes(view)
+                del self.memory[:size]
+                total += size
             while self.spans:
-                taken += self.send_span(self.spans[0], send_file)
+                total += self.send_span(self.spans[0], send_file)
         except BlockingIOError:
-            return taken
+            return total
         self.release()
-        return taken
+        return total
 
     def send_span(self, span: Span, send_file: SendFile) -> int:
-        sent = send_file(span.file.fileno(), span.offset, span.count) if span.count else 0
-        if span.count and not sent:
+        size = send_file(span.file.fileno(), span.offset, span.count) if span.count else 0
+        if span.count and not size:
             raise OSError("A file that is being sent has become shorter.")
-        span.offset += sent
-        span.count -= sent
+        span.offset += size
+        span.count -= size
         if not span.count:
             self.spans.popleft()
             if span.file is not self.spool:
                 span.file.close()
-        return sent
+        return size
 
     def release(self) -> None:
-        """Forget what is unsent, and give its files back."""
+        """Discard unsent bytes and close their files."""
         self.memory.clear()
         for span in self.spans:
             span.file.close()

@@ -1,1 +1,1 @@
-"""The documents for companies, as pages at /docs/guides."""
+"""Guides for companies, as pages at /docs/guides."""

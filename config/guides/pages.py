@@ -1,4 +1,4 @@
-"""Which documents companies read at /docs/guides, and what is put into them."""
+"""List of the documents at /docs/guides, and the values that are inserted into them."""
 
 import posixpath
 from functools import cache
@@ -13,26 +13,26 @@ from config.guides.rendering import Rendered, render_document
 DOCS: Path = settings.BASE_DIR / "docs"
 CLIENTS: Path = settings.BASE_DIR / "clients"
 LANGUAGES = {".go", ".js", ".php", ".py", ".rb"}
-# In the order in which they are listed: the file, and what it is good for.
+# File and purpose of each guide, in the order of the index.
 GUIDES = {
     "quickstart.md": "From a token to the first verified webhook on your machine, in a minute.",
     "guides/tickets.md": "The life of a ticket, from opening it to rating the decision.",
-    "guides/day.md": "A ticket that is declined, appealed and won, played through with curl.",
-    "guides/webhooks.md": "Be told of what happens, instead of asking for it.",
-    "guides/trying.md": "Play the carrier and the agent, and try your receiver.",
-    "operations/feed.md": "The fields of the platform's feed, which the sandbox takes too.",
+    "guides/day.md": "A ticket that is declined, appealed and accepted, with curl.",
+    "guides/webhooks.md": "Get notified of events instead of polling.",
+    "guides/trying.md": "Play the carrier and the agent, and test your receiver.",
+    "operations/feed.md": "The fields of the platform's feed, which the sandbox accepts too.",
     "receiving.md": "Payloads, signatures, retries, and what to do when nothing arrives.",
-    "errors.md": "Every code that a refusal can have, and what to do.",
-    "schema-limits.md": "What is refused although the schema allows it, and why.",
-    "guides/order.md": "What comes in which order, and what may come twice.",
-    "guides/limits.md": "Every bound, and what happens beyond it.",
-    "guides/addresses.md": "Where our requests come from, and how to let them in.",
-    "guides/retention.md": "How long everything is kept.",
+    "errors.md": "Every error code, and what to do.",
+    "schema-limits.md": "Requests that are rejected although the schema allows them, and why.",
+    "guides/order.md": "The order of events and lists, and how to deduplicate.",
+    "guides/limits.md": "Every limit, and what happens beyond it.",
+    "guides/addresses.md": "Where our requests come from, and how to allow them.",
+    "guides/retention.md": "How long data is kept.",
     "api.md": "Every endpoint on one page.",
     "../clients/README.md": "Programs to run and to copy: listen, verify, receivers, a client.",
-    "guides/changelog.md": "What has changed for those who call the API or receive webhooks.",
+    "guides/changelog.md": "Changes of the API and of webhooks.",
 }
-# Where the addresses of SENDER_ADDRESSES stand.
+# Placeholder for the list of SENDER_ADDRESSES.
 ADDRESSES = "<!-- sender addresses -->"
 NO_ADDRESSES = (
     "**The operator of this service has not named its addresses.** Ask before you rely on any."
@@ -47,7 +47,7 @@ class GuidePage(NamedTuple):
 
 @cache
 def guides() -> dict[str, GuidePage]:
-    """Every guide by the last part of its address. Rendered once per process."""
+    """Return every guide by its slug, rendered once per process."""
     return {
         slug_of(file): GuidePage(slug_of(file), about, rendered(file))
         for file, about in GUIDES.items()
@@ -56,7 +56,7 @@ def guides() -> dict[str, GuidePage]:
 
 @cache
 def client_files() -> dict[str, Path]:
-    """The programs in clients/, by their paths there."""
+    """Return the programs in clients/ by their paths there."""
     files = (file for file in sorted(CLIENTS.rglob("*")) if file.suffix in LANGUAGES)
     return {file.relative_to(CLIENTS).as_posix(): file for file in files}
 
@@ -76,17 +76,17 @@ def rendered(file: str) -> Rendered:
 def sender_addresses() -> str:
     if not settings.SENDER_ADDRESSES:
         return NO_ADDRESSES
-    lines = (written(network) for network in settings.SENDER_ADDRESSES)
+    lines = (network_text(network) for network in settings.SENDER_ADDRESSES)
     return "\n".join(["```text", *lines, "```"])
 
 
-def written(network: object) -> str:
-    """A network of one address is written as that address."""
+def network_text(network: object) -> str:
+    """Return a network in CIDR notation; one of a single address as that address."""
     return str(network).removesuffix("/32").removesuffix("/128")
 
 
 def address_of(file: str, target: str) -> str | None:
-    """Where a link of the document leads on the pages; None for what companies do not read."""
+    """Return the address of a document's link on the pages; None if the pages do not have it."""
     if "://" in target or target.startswith("#"):
         return target
     path, _, fragment = target.partition("#")

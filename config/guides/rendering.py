@@ -1,4 +1,4 @@
-"""Markdown into HTML: what our documents use of it. No database and no settings here."""
+"""Rendering of our documents' Markdown as HTML. Pure: no database and no settings."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -10,11 +10,11 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
-# HTML in a document is shown, not obeyed.
+# HTML in a document is escaped.
 MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 DEEPEST_LISTED = 3
 
-# The address of what a document links to, or None where readers of the page cannot go there.
+# Maps the target of a link to its address, or to None if readers of the pages cannot open it.
 Resolve = Callable[[str], str | None]
 
 
@@ -31,7 +31,7 @@ class Rendered(NamedTuple):
 
 
 def render_document(text: str, resolve: Resolve) -> Rendered:
-    """The document's first heading is its title; those below are its contents."""
+    """Render a document. Its first heading is the title, those below it the contents."""
     tokens = MARKDOWN.parse(text)
     headings = number_headings(tokens)
     for token in tokens:
@@ -43,15 +43,15 @@ def render_document(text: str, resolve: Resolve) -> Rendered:
 
 
 def number_headings(tokens: Sequence[Token]) -> list[Heading]:
-    """Give every heading its anchor; returns them in order."""
-    found = []
+    """Give every heading an anchor; return the headings in order."""
+    headings = []
     for token, inline in pairwise(tokens):
         if token.type == "heading_open":
             text = plain_text(inline)
             heading = Heading(int(token.tag[1]), anchor(text), text)
             token.attrSet("id", heading.anchor)
-            found.append(heading)
-    return found
+            headings.append(heading)
+    return headings
 
 
 def plain_text(inline: Token) -> str:
@@ -59,29 +59,29 @@ def plain_text(inline: Token) -> str:
 
 
 def anchor(heading: str) -> str:
-    """What a link may name behind #, as the hosting platforms write it."""
+    """Return a heading's fragment for links, as GitHub and GitLab make it."""
     return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
 
 
 def with_links(tokens: Sequence[Token], resolve: Resolve) -> list[Token]:
-    """With the links that lead somewhere; of the others only the words stay."""
-    kept = []
-    lost = False
+    """Replace the addresses of links; a link without an address becomes plain text."""
+    output = []
+    is_unresolved = False
     for token in tokens:
         if token.type == "link_open":
             address = resolve(str(token.attrGet("href")))
-            lost = address is None
+            is_unresolved = address is None
             if address is not None:
                 token.attrSet("href", address)
-        if not (lost and token.type in ("link_open", "link_close")):
-            kept.append(token)
-    return kept
+        if not (is_unresolved and token.type in ("link_open", "link_close")):
+            output.append(token)
+    return output
 
 
 def show_code(
     self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
 ) -> str:
-    """A block that can be scrolled by keyboard too."""
+    """Render a block of code that can be scrolled by keyboard."""
     fence = self.fence(tokens, at, options, env)
     return fence.replace("<pre>", '<pre tabindex="0">', 1)
 

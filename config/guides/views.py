@@ -14,17 +14,17 @@ def index(request: HttpRequest) -> HttpResponse:
 
 @only_to_read
 def guide(request: HttpRequest, slug: str) -> HttpResponse:
-    """Raises Http404."""
+    """Render a guide. Raises Http404."""
     every = guides()
     if slug not in every:
         raise Http404
-    shown = {"guides": every.values(), "guide": every[slug]}
-    return for_some_minutes(render(request, "guides/guide.html", shown))
+    context = {"guides": every.values(), "guide": every[slug]}
+    return for_some_minutes(render(request, "guides/guide.html", context))
 
 
 @only_to_read
 def client_file(request: HttpRequest, path: str) -> HttpResponse:
-    """A program of clients/, as it stands. Raises Http404."""
+    """Serve the source of a program in clients/. Raises Http404."""
     files = client_files()
     if path not in files:
         raise Http404

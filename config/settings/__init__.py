@@ -1,6 +1,6 @@
-"""Every variable of the environment is read in this folder, once. docs/operating.md lists them."""
+"""Django's settings. Only this folder reads environment variables (docs/operating.md)."""
 
-# Formats of languages that neither config/formats nor Django knows: Django's own are American.
+# Default formats for languages that neither config/formats nor Django has; Django's are American.
 from config.formats.en.formats import *
 from config.settings.api import *
 from config.settings.base import *

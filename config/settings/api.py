@@ -1,4 +1,4 @@
-"""The API: who may ask, how much, and in which form."""
+"""Settings of the API: authentication, formats, and limits."""
 
 from config import description
 from config.settings.base import VERSION, env
@@ -16,11 +16,11 @@ REST_FRAMEWORK = {
     "COMPACT_JSON": True,
 }
 SPECTACULAR_SETTINGS = {**description.SPECTACULAR, "VERSION": VERSION}
-# Decision E6. The parser and Django's own form reader stop at the same size.
+# Decision E6. Our parser and Django's form parser have the same limit.
 MAX_BODY_BYTES = DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
-# Decision N25, plain and unpacked.
+# Decision N25; for the body as sent, and unpacked.
 MAX_FEED_BYTES = 16 * 1024 * 1024
-# Decision N8: of requests that bring a file, in base64 or as a form.
+# Decision N8; for requests with a file, in base64 or as a form.
 MAX_UPLOAD_BYTES = 15 * 1024 * 1024
 # Decision E7: requests a minute, per company and class of route.
 RATE_LIMITS = {

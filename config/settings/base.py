@@ -1,4 +1,4 @@
-"""What we are, database, broker and cache, apps, templates, language."""
+"""Product, database, broker, cache, apps, middleware, templates and languages."""
 
 from pathlib import Path
 
@@ -25,8 +25,8 @@ ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=[])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 
 DATABASES = {"default": database.connection_settings(env.postgresql("DATABASE_URL"))}
-# Engine loops keep prepared statements and planner settings for as long as they run. Where
-# DATABASE_URL leads to PgBouncer in transaction mode, this one leads to the server itself.
+# Engine loops keep prepared statements and planner settings for as long as they run. If
+# DATABASE_URL is that of a PgBouncer in transaction mode, this one must be the server's own.
 ENGINE_DATABASE = {}
 if env.str("ENGINE_DATABASE_URL", default=""):
     ENGINE_DATABASE = database.connection_settings(env.postgresql("ENGINE_DATABASE_URL"))
@@ -35,21 +35,21 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 CELERY_BROKER_URL = env.str("BROKER_URL")
 CELERY_TASK_IGNORE_RESULT = True
-# A doorbell that cannot be rung is answered by the scheduler: never make a request wait for it.
+# The scheduler makes up for a doorbell that was not sent, so a request never waits for the broker.
 CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0, "interval_step": 0}
 CELERY_BROKER_CONNECTION_TIMEOUT = 0.5
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "socket_timeout": 0.5,
     "socket_connect_timeout": 0.5,
-    # A worker that waits asks Redis again so often; a message that comes is there at once.
+    # Seconds until an idle worker repeats its blocking read; a message still arrives at once.
     "polling_interval": 5,
 }
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-# A worker whose broker answers errors (full, or without its replicas) tries again; without this it
-# would end, and its engine loops with it.
+# Without this, a worker whose broker answers with errors (full, or without its replicas) would end,
+# and its engine loops with it.
 CELERY_BROKER_CHANNEL_ERROR_RETRY = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-# Concerns tasks that are acknowledged late, which ours are not; unset, Celery warns of it.
+# Applies to tasks that are acknowledged late, and ours are not; Celery warns if it is unset.
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
 # Decision N29: two deployments may share a broker.
 DEPLOYMENT_KEY = deployments.deployment_key(
@@ -64,7 +64,7 @@ CACHE_URL = env.str("CACHE_URL", default=caches.beside_the_broker(CELERY_BROKER_
 CACHES = caches.caches(CACHE_URL, prefix=f"{PRODUCT}:{DEPLOYMENT_KEY}")
 
 INSTALLED_APPS = [
-    # Before the admin, whose templates they replace; the desk's own come before theirs.
+    # Apps that replace templates of the admin come before it, and the desk before unfold.
     "desk",
     "unfold",
     "unfold.contrib.filters",
@@ -91,7 +91,7 @@ INSTALLED_APPS = [
     "config",
 ]
 MIDDLEWARE = [
-    # The first, so that no answer is without one.
+    # First, so that every answer has an id.
     "config.requests.RequestIds",
     "config.requests.CountRequests",
     "config.access_log.AccessLines",
@@ -101,9 +101,9 @@ MIDDLEWARE = [
     "config.compression.Compression",
     "config.security.SecurityHeaders",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    # Before whatever looks at the Host header.
+    # Above the middleware that checks the Host header: probes may send any.
     "core.health.probes.Probes",
-    # What open pages ask costs no session where it is known who asks.
+    # Above sessions: polls of a known session need no query for it.
     "desk.live.asking.LiveAnswers",
     "config.languages.English",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -134,28 +134,28 @@ TEMPLATES = [
         },
     }
 ]
-# The list of languages: CONTRIBUTING.md says what one more needs. Their names are Django's.
+# CONTRIBUTING.md says how to add a language. Names are Django's.
 LANGUAGES = [(code, gettext_lazy(LANG_INFO[code]["name"])) for code in ("en", "es")]
-# Django fills what a catalogue lacks from this one. The API answers in it.
+# Language of the API, and of texts that a catalogue lacks.
 LANGUAGE_CODE = "en"
-# Decision N21: the language of those who have chosen none.
+# Decision N21: the language of users who have not chosen one.
 DESK_LANGUAGE = env.str("LANGUAGE_CODE", default="en")
 LOCALE_PATHS = [BASE_DIR / "locale"]
-# The API, emails and logs are in UTC. The desk is in the zone of whoever reads, else in this one
-# (decision N20).
+# The API, emails and logs are in UTC. The desk uses the reader's time zone, by default
+# DESK_TIME_ZONE (decision N20).
 TIME_ZONE = "UTC"
 DESK_TIME_ZONE = env.str("TIME_ZONE", default="UTC")
 USE_I18N = True
 FORMAT_MODULE_PATH = "config.formats"
 USE_TZ = True
 STATIC_URL = "static/"
-# A trailing slash is part of an address here: /ship/webhooktest/ has one, /webhooks has none.
+# The interface fixes trailing slashes: /ship/webhooktest/ has one, /webhooks does not.
 APPEND_SLASH = False
 
 UNFOLD = look.UNFOLD
 
-# A web process that takes more memory is replaced by another; 0 is no limit.
+# A web process that takes more memory is replaced; 0 means no limit.
 WEB_MEMORY_MIB = env.int("WEB_MEMORY_MIB", default=512)
 
-# Folder for what is no row: files of tickets, unless FILES_DIR says otherwise.
+# Folder for data outside the database: files of tickets, unless FILES_DIR is set.
 DATA_DIR = env.str("DATA_DIR", default="/tmp")  # noqa: S108 - good for trying it out

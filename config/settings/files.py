@@ -1,4 +1,4 @@
-"""Files that companies send: where they are kept, and who looks into them."""
+"""Storage and scanner of companies' files."""
 
 import json
 import os
@@ -7,7 +7,7 @@ from config.settings.base import DATA_DIR, env
 
 FILES_DIR = env.str("FILES_DIR", default=os.path.join(DATA_DIR, "files"))
 FILE_STORAGE = env.str("FILE_STORAGE", default="django.core.files.storage.FileSystemStorage")
-# Only web and worker, which run as one user, have business with them.
+# Web and worker, which run as one user, are the only readers.
 ON_DISK = {
     "location": FILES_DIR,
     "file_permissions_mode": 0o640,
@@ -25,5 +25,5 @@ STORAGES = {
     },
     "staticfiles": {"BACKEND": "config.static_files.HashedAddresses"},
 }
-# (name, file) -> what was found in it, or nothing.
+# Path of a function (name, file) -> its finding, or "".
 FILE_SCANNER = env.str("FILE_SCANNER", default="")

@@ -1,15 +1,15 @@
-"""What is logged."""
+"""Logs, traces and error reports."""
 
 from config import logs
 from config.settings.base import env
 
 LOG_LEVEL = env.str("LOG_LEVEL", default="INFO").upper()
 LOG_FORMAT = env.str("LOG_FORMAT", default="text")
-# A line for each request (config.access_log).
+# Turns on a line for each request (config.access_log).
 ACCESS_LOG = env.bool("ACCESS_LOG", default=True)
-# Which attempts of deliveries have a line (deliveries.engine.attempt_log).
+# Attempts of deliveries to log (deliveries.engine.attempt_log).
 LOG_ATTEMPTS = env.str("LOG_ATTEMPTS", default="failed")
-# Address for traces (core.watch.tracing). The other variables OTEL_… are read by OpenTelemetry.
+# Address for traces (core.watch.tracing). OpenTelemetry reads the other variables OTEL_… itself.
 OTEL_EXPORTER_OTLP_ENDPOINT = env.str("OTEL_EXPORTER_OTLP_ENDPOINT", default="")
 # Address for error reports (core.watch.error_reports).
 SENTRY_DSN = env.str("SENTRY_DSN", default="")

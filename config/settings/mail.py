@@ -14,6 +14,6 @@ EMAIL_USE_TLS = env.bool("EMAIL_USE_TLS", default=bool(EMAIL_HOST) and not EMAIL
 EMAIL_PORT = env.int("EMAIL_PORT", default=465 if EMAIL_USE_SSL else 587 if EMAIL_USE_TLS else 25)
 EMAIL_HOST_USER = env.str("EMAIL_HOST_USER", default="")
 EMAIL_HOST_PASSWORD = env.str("EMAIL_HOST_PASSWORD", default="")
-# Of one read or write: a mail server that does not answer must not hold up what sends the mail.
+# Timeout of one read or write: a mail server that does not answer must not block the sender.
 EMAIL_TIMEOUT = env.float("EMAIL_TIMEOUT_SECONDS", default=10.0)
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("EMAIL_FROM", default=f"{PRODUCT}@localhost")

@@ -1,4 +1,4 @@
-"""Signing in to the desk, and who may try how often."""
+"""Sign-in to the desk, its limits, and sessions."""
 
 from datetime import timedelta
 
@@ -10,7 +10,8 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
-# Of links in invitations; those of forgotten passwords live an hour (desk/people/resets.py).
+# Lifetime of links in invitations; those for forgotten passwords last an hour
+# (desk/people/resets.py).
 PASSWORD_RESET_TIMEOUT = 7 * 24 * 3600
 PASSWORD_HASHERS = ["desk.people.hashing.PBKDF2InTurn"]
 AUTHENTICATION_BACKENDS = [
@@ -20,18 +21,18 @@ AUTHENTICATION_BACKENDS = [
 ]
 LOGIN_URL = "admin:login"
 LOGIN_REDIRECT_URL = "admin:index"
-# Proxies in front that append to X-Forwarded-For: their word is taken for the client's address.
+# Number of proxies in front whose entries in X-Forwarded-For are trusted.
 PROXY_COUNT = env.int("PROXY_COUNT", default=0)
 # Open connections of one address, or IPv6 /64, to one web process; the proxies' are not counted.
 CONNECTIONS_PER_ADDRESS = env.int("CONNECTIONS_PER_ADDRESS", default=100)
 PROXY_ADDRESSES = env.networks("PROXY_ADDRESSES", default=PRIVATE)
 AXES_CLIENT_IP_CALLABLE = "desk.people.signing_in.client_address"
 AXES_HANDLER = "desk.people.sign_in_limits.SignInLimits"
-# What a success forgets; the handler counts more than that.
+# A successful sign-in resets the failures of this pair; the handler counts others too.
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = timedelta(minutes=15)
-# Who tries again while locked out does not wait for longer.
+# Attempts during a lockout do not extend it.
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_RESET_ON_SUCCESS = True
 AXES_LOCKOUT_CALLABLE = "desk.people.signing_in.locked_out"
@@ -47,7 +48,7 @@ OIDC_CLIENT_SECRET = env.str("OIDC_CLIENT_SECRET", default="")
 OIDC_NAME = env.str("OIDC_NAME", default="")
 OIDC_VERIFIED_CLAIM = env.str("OIDC_VERIFIED_CLAIM", default="email_verified")
 OIDC_GROUPS_CLAIM = env.str("OIDC_GROUPS_CLAIM", default="")
-# What stands before and behind the last = of each; a group of a directory may have one in its name.
+# Each pair is split at its last =, since the name of a directory's group may contain one.
 OIDC_ROLES = env.listed(
     "OIDC_ROLES",
     lambda pair: tuple(each.strip() for each in pair.rpartition("=")[::2]),

@@ -1,8 +1,9 @@
-"""HTTPS, and what browsers are told."""
+"""HTTPS, cookies and security headers."""
 
 from config.settings.base import ENVIRONMENT, env
 
-# Behind a proxy that ends TLS. `./dev run` serves plain HTTP on loopback and says ENVIRONMENT=test.
+# True behind a proxy that terminates TLS. `./dev run` serves plain HTTP on loopback with
+# ENVIRONMENT=test.
 HTTPS = env.bool("HTTPS", default=ENVIRONMENT == "production")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SECURE_SSL_REDIRECT = HTTPS

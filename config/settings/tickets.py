@@ -1,28 +1,29 @@
-"""Tickets, and which app hears of what in another."""
+"""Tickets, and hooks by which an app notifies one above it."""
 
 from config.settings.base import env
 
-# Decision T9: (ticket, text, data) -> may the ticket come back to an agent?
+# Decision T9: function (ticket, text, data) -> True if the ticket may come back to an agent.
 RELEVANCE_CHECK = env.str("RELEVANCE_CHECK", default="tickets.relevance.says_something")
-# Decision N14: a decision can be appealed for so long.
+# Decision N14: days in which a decision can be appealed.
 APPEAL_DAYS = env.int("APPEAL_DAYS", default=30)
-# Decision N18: for how long an agent can take back what reaches a company.
+# Decision N18: seconds in which an agent can undo an action that reaches a company.
 UNDO_SECONDS = env.int("UNDO_SECONDS", default=10)
-# Decision N40: what a company may write.
+# Decision N40: limits on a company's texts.
 COMMENTS_PER_TICKET = env.int("COMMENTS_PER_TICKET", default=5_000)
 TEXT_MIB_PER_DAY = env.int("TEXT_MIB_PER_DAY", default=64)
-# Carrier and its page with {number} in it; one without has no link (shipments/carrier_pages.py).
+# Pairs of a carrier and its page, which may contain {number}; an empty page removes the link
+# (shipments/carrier_pages.py).
 CARRIER_PAGES = env.listed(
     "CARRIER_PAGES",
     lambda pair: tuple(each.strip() for each in pair.partition("=")[::2]),
     default=[],
     kind="a list of pairs such as Acme=https://acme.example/track/{number}",
 )
-# Decision T19: who hears of an incidence, in its transaction. Shipments do not know tickets.
+# Decision T19: called for an opened incidence, in its transaction. Shipments do not import tickets.
 INCIDENCE_RECORDED = "tickets.incidences.link_tickets"
-# Who hears of a webhook that is resumed, in its transaction. Webhooks do not know deliveries.
+# Called for a resumed webhook, in its transaction. Webhooks do not import deliveries.
 WEBHOOK_RESUMED = "deliveries.redelivery.catch_up"
-# Who knows behind which event the stream of a new webhook begins (decision N6).
+# Returns the number after which the stream of a new webhook begins (decision N6).
 NEWEST_EVENT_NUMBER = "deliveries.publishing.newest_number"
-# Who hears of a company that is active again, in its transaction. Companies do not know webhooks.
+# Called for a reactivated company, in its transaction. Companies do not import webhooks.
 COMPANY_RESUMED = "webhooks.services.resume_company"

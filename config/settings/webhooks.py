@@ -5,15 +5,15 @@ from config.settings.base import PRODUCT, VERSION, env
 WEBHOOKS_PER_COMPANY = env.int("WEBHOOKS_PER_COMPANY", default=100)  # decision N4
 # Newest first: the first encrypts, all of them decrypt.
 FIELD_KEYS = env.list("FIELD_KEYS", default=[])
-# What companies are told in the guides: where our requests come from.
+# Addresses that our requests come from, as listed in the guides.
 SENDER_ADDRESSES = env.networks("SENDER_ADDRESSES", default=())
 WEBHOOK_ALLOWED_NETWORKS = env.networks("WEBHOOK_ALLOWED_NETWORKS", default=())
 WEBHOOK_ALLOW_HTTP = env.bool("WEBHOOK_ALLOW_HTTP", default=False)
 DELIVERY_CA_BUNDLE = env.str("DELIVERY_CA_BUNDLE", default="")
-# Decision N23: http:// or socks5://, with a login or without; checked by config.E024.
+# Decision N23: http:// or socks5://, with or without a login; checked by config.E024.
 DELIVERY_PROXY = env.str("DELIVERY_PROXY", default="")
 DELIVERY_TIMEOUT_SECONDS = env.float("DELIVERY_TIMEOUT_SECONDS", default=5.0)
-# Decision W19: waits after the first, second, … failure.
+# Decision W19: delays after the first, second, … failure.
 DELIVERY_RETRY_SECONDS = tuple(
     env.listed(
         "DELIVERY_RETRY_SECONDS",
@@ -22,6 +22,6 @@ DELIVERY_RETRY_SECONDS = tuple(
         kind="a list of numbers",
     )
 )
-# Engine loops at once at most, over all workers of one database: about one per core of theirs.
+# Most engine loops at once, over all workers of one database: about one per core.
 DELIVERY_LOOPS = env.int("DELIVERY_LOOPS", default=2)
 DELIVERY_USER_AGENT = f"{PRODUCT}/{VERSION}"

@@ -2,7 +2,7 @@
 
 from ipaddress import IPv6Address, ip_address, ip_network
 
-# Providers give at least this much to one customer: single addresses of it cost nothing.
+# Providers assign at least a /64 to each customer, who may use any address in it for free.
 IPV6_PREFIX = 64
 
 

@@ -5,15 +5,15 @@ from collections.abc import Iterable
 from typing import Any
 
 MOST_BYTES = 4 * 1024 * 1024
-# For the rest of the answer than its rows.
+# Reserved for everything in a response except its rows.
 ENVELOPE_BYTES = 64 * 1024
 MOST_OF_ROWS = MOST_BYTES - ENVELOPE_BYTES
-# A control character of one byte is written as \u0001.
+# JSON escapes a control character of one byte as \u0001.
 LONGEST_ESCAPE = 6
 
 
 def json_size(value: Any) -> int:
-    """The bytes of a value in an answer."""
+    """Return the size of a value in an answer, in bytes."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return len(text.encode(errors="replace"))
 
@@ -30,5 +30,5 @@ def count_fitting(sizes: Iterable[int], most: int = MOST_OF_ROWS) -> int:
 
 
 def fitting_rows(rows: list[dict[str, Any]], most: int = MOST_OF_ROWS) -> list[dict[str, Any]]:
-    """The rows, from the first on, that an answer has room for; at least one."""
+    """Return the leading rows that an answer has room for; at least one."""
     return rows[: count_fitting(map(json_size, rows), most)]

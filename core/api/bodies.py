@@ -19,7 +19,7 @@ from core.values.texts import is_blank
 
 LONGEST_TEXT_BYTES = 64 * 1024
 LONGEST_CURSOR = 50
-# So many are named. A body of unknown fields alone would make an answer four times its size.
+# Unknown fields that an error names: a body of them alone would make an answer four times its size.
 MOST_UNKNOWN = 100
 
 
@@ -29,7 +29,7 @@ UNKNOWN_FIELD = ErrorDetail("Unknown field.", code="unknown_field")
 class WrongField(serializers.ValidationError):
     """A 400 about one field; about the whole body where `field` is empty.
 
-    `code` is what programs go by (decision N11): a new one needs its row in docs/errors.md.
+    Programs rely on `code` (decision N11): a new one needs its row in docs/errors.md.
     """
 
     def __init__(self, field: str, message: str, *, code: str) -> None:
@@ -39,15 +39,15 @@ class WrongField(serializers.ValidationError):
 class Body(serializers.Serializer[Any]):
     """A serializer that rejects unknown fields and reports all wrong fields at once.
 
-    Of the unknown ones it names the first hundred.
+    It names the first MOST_UNKNOWN of the unknown ones.
     """
 
-    # The least number of fields in a body, for its description.
+    # Minimum number of fields in a body, for the schema.
     least_fields = 0
 
     @classmethod
     def read(cls, request: Request) -> dict[str, Any]:
-        """The request's body as values. Raises ValidationError (400)."""
+        """Validate the request's body and return its values. Raises ValidationError (400)."""
         body = cls(data=request.data)
         body.is_valid(raise_exception=True)
         values: dict[str, Any] = body.validated_data
@@ -68,8 +68,8 @@ class Body(serializers.Serializer[Any]):
 
 
 def errors_of(error: serializers.ValidationError) -> dict[str, Any]:
-    """The error messages by field."""
-    assert isinstance(error.detail, dict)  # noqa: S101 - a serializer's are
+    """Return the error messages by field."""
+    assert isinstance(error.detail, dict)  # noqa: S101 - a serializer's detail is a dict
     return error.detail
 
 
@@ -125,12 +125,12 @@ class Text(serializers.CharField):
         return text
 
 
-# The place of a row in an order, as a pattern; other cursors are the id of a row, or sealed.
+# Pattern of a cursor that is a row's place in an order; others are a row's id, or sealed.
 PLACE_CURSOR = "[0-9]{1,17}-[0-9]{1,17}"
 
 
 class Cursor(Text):
-    """The next_cursor of an answer, as it came. The list that it belongs to reads it."""
+    """The `next_cursor` of an earlier response; the list that issued it parses it."""
 
     def __init__(self, *forms: str, **options: Any) -> None:
         super().__init__(required=False, max_length=LONGEST_CURSOR, **options)

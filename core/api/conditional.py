@@ -1,4 +1,4 @@
-"""ETag and If-None-Match: an answer that the caller has already is a 304 of a few bytes.
+"""ETag and If-None-Match: a response that the caller already has becomes a 304 of a few bytes.
 
 Why: decision page web-answers-without-secrets-go-out-compressed.
 """
@@ -13,20 +13,20 @@ from django.utils.http import parse_etags
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-# The two members of a file's address, which is signed anew in each answer. Inside a text the quotes
-# would be escaped, so nothing that a company wrote is taken for it.
+# The two members with a file's URL, which is signed anew in each response. Inside a string the
+# quotes would be escaped, so no text from a company can match.
 SIGNED_ADDRESS = re.compile(r'"url": "([^"\\]*)", "file_url": "\1"')
-# An address lives an hour: an answer that has one counts as changed before its first half is over.
+# A URL is valid for an hour, so the ETag of a response with one changes every half hour.
 ADDRESSES_RENEWED_SECONDS = 1800
 
 
 def answer_conditionally(request: Request, response: Response) -> None:
-    """Set the ETag of an answer; make it a 304 if the caller has named it."""
+    """Set the ETag of a response; make it a 304 if the caller sent that ETag."""
     tag = weak_tag(response.data, time.time())
     response["ETag"] = f'W/"{tag}"'
-    named = parse_etags(request.headers.get("If-None-Match", ""))
-    known = [each.removeprefix("W/") for each in named]
-    if known == ["*"] or f'"{tag}"' in known:
+    header_tags = parse_etags(request.headers.get("If-None-Match", ""))
+    caller_tags = [each.removeprefix("W/") for each in header_tags]
+    if caller_tags == ["*"] or f'"{tag}"' in caller_tags:
         response.status_code = 304
         response.data = None
 

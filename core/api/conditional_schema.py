@@ -22,7 +22,7 @@ UNCHANGED = "Unchanged since the answer with this ETag. No body."
 
 
 class ConditionalSchema(AutoSchema):
-    """The schema of any view; of one with `conditional` its GET has these headers."""
+    """Schema of any view; documents these headers for GET if the view is `conditional`."""
 
     @property
     def conditional(self) -> bool:

@@ -13,9 +13,9 @@ PLAIN = ("identity",)
 
 
 class UnsupportedContent(UnsupportedMediaType):
-    """A 415 that names what would be taken, in Accept or Accept-Encoding (RFC 9110, 15.5.16).
+    """A 415 that lists what is accepted, in Accept or Accept-Encoding (RFC 9110, 15.5.16).
 
-    Accept-Encoding only where the coding is at fault: by it clients tell the two reasons apart.
+    Accept-Encoding is set only for an unsupported coding, so clients can tell the reasons apart.
     """
 
     def __init__(self, message: str, headers: dict[str, str]) -> None:
@@ -27,23 +27,23 @@ def check_content(
     request: Request, types: Sequence[str], message: str, codings: Sequence[str] = PLAIN
 ) -> tuple[str, str]:
     """Return the media type and coding of the body. Raises UnsupportedContent (415)."""
-    sent, _ = parse_header_parameters(request.content_type or "")
+    media_type, _ = parse_header_parameters(request.content_type or "")
     coding = request.headers.get("Content-Encoding", "").strip().lower() or "identity"
     headers = {}
-    if sent not in types:
+    if media_type not in types:
         headers["Accept"] = ", ".join(types)
     if coding not in codings:
         headers["Accept-Encoding"] = ", ".join(codings)
     if headers:
         raise UnsupportedContent(message, headers)
-    return sent, coding
+    return media_type, coding
 
 
 class JSONOnly(BaseContentNegotiation):
-    """Ignores Accept and always sends JSON, so that clients with odd defaults still work."""
+    """Negotiation that ignores Accept and always sends JSON, for clients with odd defaults."""
 
     def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> BaseParser:
-        """Raises UnsupportedContent (415)."""
+        """Return the only parser, if it fits the body. Raises UnsupportedContent (415)."""
         (parser,) = parsers
         check_content(request, [parser.media_type], f"Send {parser.media_type}, not compressed.")
         return parser

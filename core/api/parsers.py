@@ -1,4 +1,4 @@
-"""Parses a request's body as strict JSON (decisions E3, E6 and E8)."""
+"""Parser of request bodies as strict JSON (decisions E3, E6 and E8)."""
 
 from collections.abc import Mapping
 from typing import IO, Any
@@ -10,8 +10,8 @@ from rest_framework.parsers import BaseParser
 from core.api.strict_json import BadJSON, load_json
 
 DEEPEST = 50
-# The largest ticket has some 300. Parsing these keeps other requests of the process from the
-# interpreter for a few milliseconds, as long as Python lets any thread.
+# The largest ticket has about 300. Parsing this many holds the GIL for a few milliseconds, no
+# longer than Python lets any thread.
 MOST_VALUES = 5_000
 
 
@@ -21,7 +21,7 @@ class BodyTooLarge(APIException):
 
 
 class StrictJSONParser(BaseParser):
-    """Raises ParseError (400) and BodyTooLarge (413)."""
+    """Parser of strict JSON. Raises ParseError (400) and BodyTooLarge (413)."""
 
     media_type = "application/json"
 
@@ -42,7 +42,7 @@ class StrictJSONParser(BaseParser):
 
 
 def parse_json(body: bytes) -> Any:
-    """Raises ParseError (400)."""
+    """Parse a body as strict JSON. Raises ParseError (400)."""
     try:
         return load_json(body.decode("utf-8"), deepest=DEEPEST, most_values=MOST_VALUES)
     except UnicodeDecodeError as error:

@@ -1,4 +1,4 @@
-"""What URL paths hold: ids, which are plain ASCII digits from 1 to 2^63-1, and any text."""
+"""Converters of URL paths: ids, in plain ASCII digits from 1 to 2^63-1, and any text."""
 
 from django.urls.converters import StringConverter
 
@@ -6,7 +6,7 @@ from core.values.ids import LARGEST_ID
 
 
 class TextConverter(StringConverter):
-    """Converter for `<text:tracking_number>`: whatever is there, slashes and line breaks too."""
+    """Converter for `<text:tracking_number>`: any text, slashes and line breaks included."""
 
     regex = "(?s:.+)"
 
@@ -17,7 +17,7 @@ class IdConverter:
     regex = "[1-9][0-9]{0,18}"
 
     def to_python(self, text: str) -> int:
-        """Raises ValueError, which Django treats as no match."""
+        """Parse an id. Raises ValueError, which Django treats as no match."""
         if int(text) > LARGEST_ID:
             raise ValueError(text)
         return int(text)

@@ -1,4 +1,4 @@
-"""How refusals are described (GET /schema): by status and code, each with an example."""
+"""Descriptions of refusals in GET /schema, by status and code, each with an example."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ class Face:
 
     error: Shape
     invalid: Shape
-    shown: Callable[..., dict[str, Any]]
+    make_example: Callable[..., dict[str, Any]]
 
 
 def error_example(status: int, message: str, code: str, **more: Any) -> dict[str, Any]:
@@ -25,8 +25,8 @@ def error_example(status: int, message: str, code: str, **more: Any) -> dict[str
 
 
 def shipping_error_example(status: int, message: str, code: str, **more: Any) -> dict[str, Any]:
-    told = {"code": status, "description": HTTPStatus(status).phrase, "message": message}
-    return {"meta": "error", "error": {**told, "reason": code, **more}}
+    error = {"code": status, "description": HTTPStatus(status).phrase, "message": message}
+    return {"meta": "error", "error": {**error, "reason": code, **more}}
 
 
 MANAGEMENT = Face(Error, InvalidRequest, error_example)
@@ -37,9 +37,9 @@ Messages = Mapping[str, str]
 
 @dataclass(frozen=True)
 class OwnRefusals:
-    """What an operation itself refuses with one status: each code with its message.
+    """Refusals of one operation with one status: each code with its message.
 
-    Where the answer has members of its own, `shape` describes it and `shows` gives them.
+    For a response with members of its own, `shape` describes it and `shows` has their values.
     """
 
     messages: Messages
@@ -48,7 +48,7 @@ class OwnRefusals:
 
 
 WRONG_FIELD = {"field": "comments", "message": "Send a string.", "code": "wrong_type"}
-# What any operation may answer, where it takes what is wrong.
+# Refusals that several operations share, by status.
 SHARED: dict[int, Messages] = {
     400: {"invalid_request": "comments: Send a string."},
     401: {
@@ -82,7 +82,7 @@ SHARED: dict[int, Messages] = {
     },
 }
 BAD_JSON = {"invalid_json": "The body is not valid JSON: Expecting value at line 1 column 1."}
-# Where a message says less than a description should.
+# Descriptions of codes whose messages say too little.
 MEANINGS = {
     "invalid_request": "A field is wrong; `errors` lists every wrong one.",
     "webhook_loop": "The User-Agent is that of our own deliveries.",
@@ -94,19 +94,19 @@ MEANINGS = {
 def refusals(
     face: Face, errors: Mapping[int, Any], takes_body: bool, takes_query: bool, idempotent: bool
 ) -> dict[int, OpenApiResponse]:
-    """The error responses of an operation: the common ones, those of bodies, and its own."""
-    found: dict[int, Any] = dict.fromkeys((401, 403, 429, 503))
+    """Describe the error responses of an operation: common ones, those of bodies, and its own."""
+    responses: dict[int, Any] = dict.fromkeys((401, 403, 429, 503))
     if takes_body or takes_query:
-        found[400] = None
+        responses[400] = None
     if takes_body:
-        found.update(dict.fromkeys((408, 413, 415)))
+        responses.update(dict.fromkeys((408, 413, 415)))
     if idempotent:
-        found.update(dict.fromkeys((409, 422)))
-    shared = set(found)
-    found.update(errors)
+        responses.update(dict.fromkeys((409, 422)))
+    shared = set(responses)
+    responses.update(errors)
     return {
-        status: refusal(face, status, found[status], shared=status in shared, body=takes_body)
-        for status in sorted(found)
+        status: refusal(face, status, responses[status], shared=status in shared, body=takes_body)
+        for status in sorted(responses)
     }
 
 
@@ -115,20 +115,20 @@ def refusal(face: Face, status: int, own: Any, *, shared: bool, body: bool) -> O
         return own
     if isinstance(own, str):
         return OpenApiResponse(face.error, own)
-    told = own if isinstance(own, OwnRefusals) else OwnRefusals(own or {})
+    own_refusals = own if isinstance(own, OwnRefusals) else OwnRefusals(own or {})
     common = SHARED[status] if shared or own is None else {}
     if status == 400 and body:
         common = {**common, **BAD_JSON}
     examples = {
-        code: face.shown(status, message, code, **told.shows)
-        for code, message in told.messages.items()
+        code: face.make_example(status, message, code, **own_refusals.shows)
+        for code, message in own_refusals.messages.items()
     }
     for code, message in common.items():
         more = {"errors": [WRONG_FIELD]} if code == "invalid_request" else {}
-        examples[code] = face.shown(status, message, code, **more)
-    lines = {**told.messages, **common, **{c: MEANINGS[c] for c in common if c in MEANINGS}}
+        examples[code] = face.make_example(status, message, code, **more)
+    lines = {**own_refusals.messages, **common, **{c: MEANINGS[c] for c in common if c in MEANINGS}}
     return OpenApiResponse(
-        told.shape or (face.invalid if status == 400 else face.error),
+        own_refusals.shape or (face.invalid if status == 400 else face.error),
         "\n".join(f"- `{code}`: {meaning}" for code, meaning in lines.items()),
         [OpenApiExample(code, example) for code, example in examples.items()],
     )

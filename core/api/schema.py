@@ -1,6 +1,6 @@
 """Helpers that describe endpoints in OpenAPI 3.1 (GET /schema).
 
-Each app describes its endpoints in a schema.py of its own, beside the views.
+Each app describes its endpoints in a schema.py of its own, next to the views.
 """
 
 import json
@@ -37,7 +37,7 @@ class PlatformBearerScheme(OpenApiAuthenticationExtension):
 
 
 class StrictBody(OpenApiSerializerExtension):
-    """Describes that bodies reject unknown fields (decision E4)."""
+    """Extension that documents that bodies reject unknown fields (decision E4)."""
 
     target_class = "core.api.bodies.Body"
     match_subclasses = True
@@ -53,24 +53,24 @@ class StrictBody(OpenApiSerializerExtension):
 
 
 def header(name: str, about: str, statuses: Sequence[int], type: Any = int) -> OpenApiParameter:
-    """A header of responses with one of these statuses."""
+    """Describe a header of responses with one of these statuses."""
     return OpenApiParameter(
         name, type, OpenApiParameter.HEADER, description=about, response=[*statuses]
     )
 
 
-COUNTED = (200, 304, 400, 404, 409, 410, 413, 415, 422, 429)
+RATE_CODES = (200, 304, 400, 404, 409, 410, 413, 415, 422, 429)
 ANSWER_HEADERS = [
     OpenApiParameter(
         request_ids.HEADER,
-        {"type": "string", "pattern": f"^{request_ids.GIVEN.pattern}$"},
+        {"type": "string", "pattern": f"^{request_ids.VALID_ID.pattern}$"},
         OpenApiParameter.HEADER,
         description="The request's own X-Request-Id, or a new one. Name it when you ask us.",
         response=True,
     ),
-    header("RateLimit-Limit", "Requests allowed per minute for this kind of endpoint.", COUNTED),
-    header("RateLimit-Remaining", "Requests left in this window.", COUNTED),
-    header("RateLimit-Reset", "Seconds until the window resets.", COUNTED),
+    header("RateLimit-Limit", "Requests allowed per minute for this kind of endpoint.", RATE_CODES),
+    header("RateLimit-Remaining", "Requests left in this window.", RATE_CODES),
+    header("RateLimit-Reset", "Seconds until the window resets.", RATE_CODES),
     header(
         "WWW-Authenticate",
         '`Bearer`; with `error="invalid_token"` if a token was sent (RFC 6750).',
@@ -92,12 +92,12 @@ IDEMPOTENCY_KEY = OpenApiParameter(
 
 
 class Examples(dict[str, Any]):
-    """Several answers of one operation, by name."""
+    """Several example responses of one operation, by name."""
 
 
 def examples_of(shows: Any) -> list[OpenApiExample]:
-    named = shows if isinstance(shows, Examples) else {"answer": shows}
-    return [OpenApiExample(name, value) for name, value in named.items()]
+    examples = shows if isinstance(shows, Examples) else {"answer": shows}
+    return [OpenApiExample(name, value) for name, value in examples.items()]
 
 
 def operation(
@@ -151,10 +151,9 @@ def operation(
 
 
 def without_defaults(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """Tell the defaults of what may be left out in words.
+    """State defaults in words instead of the keyword `default`.
 
-    Generators of clients take a member with a `default` for one that is always there, and demand it
-    of who sends the body.
+    Client generators treat a member with a `default` as always present, and require it of callers.
     """
     for component in result["components"]["schemas"].values():
         for member in component.get("properties", {}).values():
@@ -167,7 +166,7 @@ def without_defaults(result: dict[str, Any], **_: Any) -> dict[str, Any]:
 
 
 def with_needed_bodies(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """Say that a body is needed where it has several shapes, or may not be empty."""
+    """Mark a body as required if it has several shapes or must not be empty."""
     schemas = result["components"]["schemas"]
     for methods in result["paths"].values():
         for body in (each["requestBody"] for each in methods.values() if "requestBody" in each):
@@ -179,10 +178,10 @@ def with_needed_bodies(result: dict[str, Any], **_: Any) -> dict[str, Any]:
 
 
 def with_open_choices(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """List the values of what we send as examples, where there may be more one day.
+    """Turn enums of responses into examples, as there may be more values one day.
 
-    Clients that are generated from an `enum` fail at an answer with a value that they do not know.
-    Choices of requests stay, as do flags and constants.
+    Generated clients fail on a response with a value that is not in the `enum`. Enums of requests
+    stay, as do flags and constants.
     """
     schemas = result["components"]["schemas"]
     for name, component in schemas.items():
@@ -208,9 +207,9 @@ def open_choices(part: Any) -> None:
         return
     del part["enum"]
     part["examples"] = values
-    known = ", ".join(f"`{json.dumps(value)}`" for value in values)
+    known_values = ", ".join(f"`{json.dumps(value)}`" for value in values)
     about = part.get("description", "").rstrip(".")
-    words = f"Known values: {known}. More may come."
+    words = f"Known values: {known_values}. More may come."
     part["description"] = f"{about}. {words}" if about else words
 
 

@@ -1,4 +1,4 @@
-"""Cursors that name a place in the platform's own order: encrypted, and good for one company.
+"""Cursors that name a place in the platform's own order: encrypted, and valid for one company.
 
 In clear, two of them would tell a company how many events all companies have.
 Why: decision N6.
@@ -24,7 +24,7 @@ SEALED_PATTERN = f"[0-9A-Za-z_-]{{{SEALED_LENGTH}}}"
 
 
 class UnreadableCursor(ValueError):
-    """The text is no cursor that this list has given to this company."""
+    """The text is not a cursor that this list issued to this company."""
 
 
 class ReadPlace(NamedTuple):
@@ -44,7 +44,7 @@ def seal_place(place: ReadPlace, kind: str, company_id: int) -> str:
 def open_place(text: str, kind: str, company_id: int, *, time_first: bool = False) -> ReadPlace:
     """Return the place that a cursor names. Raises UnreadableCursor.
 
-    Also reads two numbers in clear, as cursors were once and companies may have stored them;
+    Also reads the earlier form of two plain numbers, which companies may have stored;
     `time_first` is their order.
     """
     if len(text) == SEALED_LENGTH:
@@ -80,7 +80,7 @@ def in_clear(text: str) -> tuple[int, int]:
 
 
 def context(kind: str, company_id: int) -> list[bytes]:
-    """Return what a cursor is bound to: elsewhere it is refused."""
+    """Return the associated data that binds a cursor to a list and a company."""
     return [f"{kind} of company {company_id}".encode()]
 
 

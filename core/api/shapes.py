@@ -16,7 +16,7 @@ class Time(serializers.RegexField):
 
 
 class NextCursor(serializers.CharField):
-    """The place from which a list goes on: a string in every list, or null."""
+    """The place from which a list continues: a string in every list, or null."""
 
 
 class FlagValue(serializers.ChoiceField):
@@ -25,7 +25,7 @@ class FlagValue(serializers.ChoiceField):
 
 
 class Code(serializers.RegexField):
-    """What a program goes by (decision N11). No enum: a new code must break no client."""
+    """Error code for programs (decision N11). No enum: a new code must break no client."""
 
     def __init__(self, **options: Any) -> None:
         about = "Stable, for programs; the messages are for people and may change."
@@ -60,7 +60,7 @@ class FieldError(serializers.Serializer[Any]):
 
 
 class Error(serializers.Serializer[Any]):
-    """Decision E1."""
+    """Error of the management endpoints (decision E1)."""
 
     statusCode = serializers.IntegerField()
     error = serializers.CharField()
@@ -90,7 +90,7 @@ ShippingErrorBody = shape(
 
 
 class ShippingError(serializers.Serializer[Any]):
-    """Decision E2."""
+    """Error of the shipping endpoints (decision E2)."""
 
     meta = serializers.ChoiceField(choices=["error"])
     error = ShippingErrorBody()

@@ -1,4 +1,4 @@
-"""Reads JSON strictly: what other parsers read differently is rejected (decision E8)."""
+"""Strict JSON: rejects input that other parsers read differently (decision E8)."""
 
 import json
 import math
@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from typing import Any, NoReturn
 
-# By the parser's own message.
+# Causes by the message of Python's parser.
 CAUSES = {
     "Expecting value": "a value should stand",
     "Expecting ',' delimiter": "a comma or a closing bracket should stand",
@@ -22,7 +22,7 @@ CAUSES = {
     "Invalid \\uXXXX escape": "\\u has to be followed by four hexadecimal digits",
 }
 MISSING = frozenset(name for name in CAUSES if name.startswith("Expecting"))
-# Signs of programs and word processors that JSON does not know.
+# Characters from programs and word processors that are not valid in JSON.
 SIGNS = {
     "\ufeff": "a byte order mark (U+FEFF)",
     "\u00a0": "a no-break space (U+00A0)",
@@ -62,14 +62,14 @@ def load_json(text: str, *, deepest: int, most_values: float = math.inf) -> Any:
         raise
     except ValueError as error:  # Python refuses to read integers of thousands of digits.
         raise BadJSON("a number is too long") from error
-    # NUL and surrogates need an escape, and each level a bracket. Without them nothing is to check.
+    # NUL and surrogates need an escape, and each level a bracket: without either, skip the check.
     if "\\u" in text or text.count("{") + text.count("[") > deepest:
         check_tree(value, deepest)
     return value
 
 
 def cause_of(error: json.JSONDecodeError) -> str:
-    """Name the cause of a syntax error in words that do not come from Python."""
+    """Name the cause of a syntax error in our own words instead of Python's."""
     sign = error.doc[error.pos : error.pos + 1]
     if sign in SIGNS:
         return f"there is {SIGNS[sign]}"
@@ -79,29 +79,29 @@ def cause_of(error: json.JSONDecodeError) -> str:
 
 
 def has_more_values(text: str, most: float) -> bool:
-    """Whether more than so many commas stand outside of texts: a comma parts two values.
+    """Return whether at least `most` commas stand outside of strings: each separates two values.
 
-    Goes from text to text in steps of Python's, in which other threads have their turn. The parser
-    lets nobody else have the interpreter until it is through.
+    Runs in steps of Python code, between which other threads get their turn; the parser holds the
+    GIL until it is done.
     """
     if text.count(",") < most:
         return False
-    found, at = 0, 0
+    commas = at = 0
     for inside in TEXTS.finditer(text):
-        found += text.count(",", at, inside.start())
+        commas += text.count(",", at, inside.start())
         at = inside.end()
-        if found >= most:
+        if commas >= most:
             return True
-    return found + text.count(",", at) >= most
+    return commas + text.count(",", at) >= most
 
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         times = Counter(key for key, _ in pairs)
         twice = next(key for key, count in times.items() if count > 1)
         raise BadJSON(f"the key {excerpt(twice)} appears twice")
-    return found
+    return members
 
 
 def refuse_constant(name: str) -> NoReturn:
@@ -116,7 +116,7 @@ def finite(text: str) -> float:
 
 
 def check_tree(value: Any, deepest: int) -> None:
-    """Raises BadJSON for NUL, for a lone surrogate, and for more than `deepest` levels."""
+    """Raise BadJSON for NUL, for a lone surrogate, and for more than `deepest` levels."""
     level = [value]
     for _ in range(deepest + 1):
         inner: list[Any] = []
@@ -146,10 +146,10 @@ def excerpt(text: str) -> str:
     return ascii(text[:40])
 
 
-# Never goes back in what it has read, nor reads it again: one that nothing closes ends with all.
+# Possessive, so it never backtracks. An unterminated string extends to the end of the text.
 TEXTS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 
-# Made once, because json.loads makes a new decoder for each call with hooks.
+# json.loads would create a new decoder for each call with hooks.
 DECODER = json.JSONDecoder(
     object_pairs_hook=unique_keys, parse_constant=refuse_constant, parse_float=finite
 )

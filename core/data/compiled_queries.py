@@ -1,4 +1,4 @@
-"""Statements so frequent that Django would spend longer on their text than on their answer."""
+"""Frequent statements, compiled once: building their SQL takes Django longer than running it."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -13,7 +13,7 @@ M = TypeVar("M", bound=Model)
 
 
 class Slot(RawSQL):
-    """Stands in a queryset for a value that is only known when the question is asked."""
+    """Placeholder in a queryset for a value that is only known when the query runs."""
 
     def __init__(self, cast: str) -> None:
         self.mark = object()
@@ -21,9 +21,9 @@ class Slot(RawSQL):
 
 
 class CompiledQuery:
-    """A queryset, put together once in this process, with slots for what changes.
+    """A queryset that is compiled once per process, with slots for the values that change.
 
-    `make` gets the slots. What it filters by besides must not change.
+    `make` receives the slots. Everything else that it filters by must stay the same.
     """
 
     def __init__(self, make: Callable[..., QuerySet[Any, Any]], **slots: str) -> None:
@@ -34,18 +34,18 @@ class CompiledQuery:
     def ask(self, **values: Any) -> list[tuple[Any, ...]]:
         if self.text is None:
             self.text = self.make(**self.slots).query.sql_with_params()
-        sql, given = self.text
+        sql, parameters = self.text
         filled = {slot.mark: values[name] for name, slot in self.slots.items()}
-        return statements.fetch_rows(sql, [filled.get(one, one) for one in given])
+        return statements.fetch_rows(sql, [filled.get(one, one) for one in parameters])
 
 
 def column_names(model: type[Model], prefix: str = "") -> list[str]:
-    """The names of a model's fields, as a queryset and `from_row` know them."""
+    """Return the names of a model's columns, in the order that `from_row` expects."""
     return [f"{prefix}{field.attname}" for field in model._meta.concrete_fields]
 
 
 def from_row(model: type[M], values: tuple[Any, ...]) -> M:
-    """The object of a row, of all its `column_names` as the database gives them."""
+    """Build an object from the raw values of all its `column_names`."""
     read = list(values)
     for place, field in enumerate(model._meta.concrete_fields):
         for convert in field.get_db_converters(connection):
@@ -71,8 +71,8 @@ def insert_row(row: Model) -> None:
         f"INSERT INTO {connection.ops.quote_name(row._meta.db_table)} ({', '.join(names)})"  # noqa: S608
         f" VALUES ({', '.join(places)}) RETURNING {', '.join(map(quoted, returned))}"
     )
-    (found,) = statements.fetch_rows(text, values)
-    for field, value in zip(returned, found, strict=True):
+    (row_values,) = statements.fetch_rows(text, values)
+    for field, value in zip(returned, row_values, strict=True):
         setattr(row, field.attname, value)
     row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
 

@@ -1,4 +1,4 @@
-"""How connections to PostgreSQL are made, and what each is told when it is opened."""
+"""Settings of PostgreSQL connections, and the session settings that each one begins with."""
 
 from typing import Any
 
@@ -12,16 +12,15 @@ OPTIONS: dict[str, Any] = {
     "keepalives_interval": 2,
     "keepalives_count": 3,
     "tcp_user_timeout": 10_000,
-    # Off unless set. Only those of core.data.statements ask for it.
+    # Django disables preparing unless this is set. Only core.data.statements asks for it.
     "prepare_threshold": 0,
 }
 
 
 def connection_settings(address: dict[str, Any]) -> dict[str, Any]:
-    """The Django settings of a database, from what its URL says; the URL's own options win.
+    """Return the Django settings of a database from its parsed URL; the URL's own options win.
 
-    Of several servers the one that takes writes is asked, whichever that is when a connection
-    begins.
+    With several hosts, a connection goes to whichever accepts writes when it is opened.
     """
     several = {"target_session_attrs": "read-write"} if "," in address.get("HOST", "") else {}
     return {
@@ -48,28 +47,29 @@ SELECT set_config('jit', 'off', false),
 """
 
 
-# Longer than PostgreSQL lets a statement take: what it ends itself is not ended here.
+# Longer than statement_timeout, so that PostgreSQL itself ends a slow statement first.
 PATIENCE_SECONDS = 35.0
 
 
 def wait_at_most(seconds: float = PATIENCE_SECONDS) -> None:
-    """Have statements of this process, and of those it forks, fail with OperationalError when the
-    server has not answered for so long. Management commands wait for ever.
+    """Make statements fail with OperationalError if the server does not answer in time.
+
+    Applies to this process and those it forks. Management commands wait for ever.
     """
     connections.settings[DEFAULT_DB_ALIAS]["PATIENCE_SECONDS"] = seconds
 
 
 def prepare_connection(connection: BaseDatabaseWrapper, **_: Any) -> None:
-    """Set what holds as long as this connection: a receiver of Django's `connection_created`.
+    """Apply the settings of a new connection; a receiver of Django's `connection_created`.
 
-    A statement, not the `options` startup parameter, which PgBouncer refuses. RESET therefore
+    Uses a statement, since PgBouncer refuses the `options` startup parameter. RESET therefore
     gives a setting the server's value, not ours.
     """
     with connection.cursor() as cursor:
         cursor.execute(SETTINGS)
 
 
-# Of one role's own: PostgreSQL hides from it what the others do.
+# Counts the role's own connections by state: PostgreSQL hides the state of other roles'.
 CONNECTIONS = """
 SELECT CASE WHEN state IN ('active', 'idle') THEN state
     WHEN state LIKE 'idle in transaction%%' THEN 'idle_in_transaction' ELSE 'other' END,
@@ -80,18 +80,18 @@ GROUP BY 1
 CONNECTION_STATES = ("active", "idle", "idle_in_transaction", "other")
 
 
-# What holds the texts of all languages; some of our functions work in nothing else.
+# Holds the texts of all languages; some of our SQL functions work in no other encoding.
 ENCODING = "UTF8"
 
 
 def encoding_of(connection: BaseDatabaseWrapper) -> str:
-    """How a database keeps texts, such as UTF8; connects where it has to."""
+    """Return the server encoding of a database, such as UTF8; connects if necessary."""
     connection.ensure_connection()
     return str(connection.connection.info.parameter_status("server_encoding"))
 
 
 def rows_of(statement: str, *values: Any) -> list[Any]:
-    """The rows of a statement that is asked now and then."""
+    """Return all rows of a statement that is run seldom."""
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
         rows: list[Any] = cursor.fetchall()
@@ -99,11 +99,11 @@ def rows_of(statement: str, *values: Any) -> list[Any]:
 
 
 def count_connections() -> dict[str, int]:
-    """The connections to this database, whoever's, by what they do."""
-    found = dict(rows_of(CONNECTIONS))
-    return {state: found.get(state, 0) for state in CONNECTION_STATES}
+    """Count the connections of all clients to this database by CONNECTION_STATES."""
+    counts = dict(rows_of(CONNECTIONS))
+    return {state: counts.get(state, 0) for state in CONNECTION_STATES}
 
 
 def most_connections() -> int:
-    """How many the server takes, of all its databases."""
+    """Return max_connections, the server's limit over all its databases."""
     return int(rows_of("SELECT current_setting('max_connections')::integer")[0][0])

@@ -1,4 +1,4 @@
-"""Sentences in the place of tracebacks, where the database is away or of another version."""
+"""Readable errors of commands when the database is unreachable or of another version."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ from core.watch.doctor import first_line
 
 @contextmanager
 def database_in_words() -> Iterator[None]:
-    """Raises CommandError, with what to do, where the database fails or is of another version."""
+    """Turn errors of an unreachable or outdated database into CommandErrors that name a cure."""
     try:
         yield
     except (OperationalError, InterfaceError) as error:
@@ -28,5 +28,5 @@ def database_in_words() -> Iterator[None]:
 
 
 def is_of_another_version(error: ProgrammingError) -> bool:
-    """Return whether a table or column is missing: `migrate` has not been run."""
+    """Return whether a table or column is missing, as `migrate` has not been run."""
     return isinstance(error.__cause__, UndefinedTable | UndefinedColumn)

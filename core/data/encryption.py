@@ -1,7 +1,7 @@
 """Secrets at rest: one field, encrypted with the keys of FIELD_KEYS, the newest first.
 
-What a field holds is opened when it is read, not when its row is: a secret that no key opens any
-more harms whoever needs that secret, and nobody else.
+A field is decrypted when it is read, not when its row is loaded: a secret that no key opens any
+more affects only the code that needs that secret.
 Why: decision page secrets-are-opened-when-they-are-read.
 """
 
@@ -14,12 +14,12 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import models
 from django.db.models.query_utils import DeferredAttribute
 
-# Where a key stands in FIELD_KEYS: the first is the newest.
+# Index of the newest key in FIELD_KEYS.
 NEWEST = 0
 
 
 class UnreadableSecret(Exception):
-    """No key in FIELD_KEYS opens what is stored."""
+    """No key in FIELD_KEYS opens the stored secret."""
 
 
 @lru_cache(maxsize=4)
@@ -43,7 +43,7 @@ def decrypt(stored: str) -> str:
 
 
 def open_with_keys(stored: str) -> tuple[int, str]:
-    """The position in FIELD_KEYS of the key that opens a stored secret, and its text.
+    """Return the position in FIELD_KEYS of the key that opens a stored secret, and its text.
 
     Raises UnreadableSecret.
     """
@@ -56,20 +56,20 @@ def open_with_keys(stored: str) -> tuple[int, str]:
 
 
 class SecretText(str):
-    """The text of a secret, as every read of an EncryptedTextField gives it.
+    """The text of a secret; every read of an EncryptedTextField returns one.
 
-    It goes into answers like any other text. What keeps an answer knows it by its class.
+    It goes into responses like any other text. Code that stores responses recognises the class.
     """
 
     __slots__ = ()
 
     def __repr__(self) -> str:
-        # Tracebacks and logs show values in this way.
+        # Tracebacks and logs show values by their repr.
         return "'(secret)'"
 
 
 class Ciphertext:
-    """What lies in the row. It is opened when it is first read, and saved as it is."""
+    """Stored ciphertext, decrypted lazily on first access and saved unchanged."""
 
     __slots__ = ("stored", "text")
 
@@ -84,14 +84,14 @@ class Ciphertext:
         return hash(self.stored)
 
     def reveal(self) -> SecretText:
-        """Raises UnreadableSecret."""
+        """Decrypt on the first call, then return the cached text. Raises UnreadableSecret."""
         if self.text is None:
             self.text = SecretText(decrypt(self.stored))
         return self.text
 
 
 class EncryptedAttribute(DeferredAttribute):
-    """Opens a field's ciphertext when it is read."""
+    """Descriptor that decrypts a field's ciphertext when it is read."""
 
     def __get__(self, instance: Any, cls: Any = None) -> Any:
         value = super().__get__(instance, cls)
@@ -111,7 +111,7 @@ else:
 class EncryptedTextField(TextField):
     """Text in Python, ciphertext in the database. It cannot be searched.
 
-    Reading it raises UnreadableSecret where no key opens it; loading and saving the row does not.
+    Reading it raises UnreadableSecret if no key opens it; loading and saving the row does not.
     """
 
     descriptor_class = EncryptedAttribute
@@ -125,7 +125,7 @@ class EncryptedTextField(TextField):
         return value if value is None else Ciphertext(value)
 
     def pre_save(self, model_instance: models.Model, add: bool) -> Any:
-        """Not opened and sealed again: what nobody has changed stays as it is."""
+        """Save unchanged values without re-encrypting them."""
         if self.attname in model_instance.__dict__:
             return model_instance.__dict__[self.attname]
         return getattr(model_instance, self.attname)

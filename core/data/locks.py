@@ -1,9 +1,9 @@
-"""Advisory locks of PostgreSQL: every one that the service takes has its space here.
+"""Advisory locks of PostgreSQL; every lock that the service takes is defined here.
 
-PostgreSQL has one space of 64-bit numbers and another of pairs of 32-bit integers. In the first
-stands the fence of `deliveries/publishing.py` alone, which every reader of events looks at. All
-others are pairs. Where a caller has a say in the second integer, the first is made of the id of
-its company, so it can only ever meet locks of its own.
+PostgreSQL has one space of 64-bit numbers and another of pairs of 32-bit integers. The first holds
+only the fence of `deliveries/publishing.py`, which every reader of events checks. All others are
+pairs. If a caller can influence the second integer, the first is derived from the id of its
+company, so that it can only collide with locks of its own.
 """
 
 from enum import IntEnum
@@ -12,8 +12,8 @@ from django.db import connection
 
 # A key's first integer is negative, a shipment's at least this; `LockClass` lies between.
 SHIPMENTS_FROM = 2**30
-# In the order of the locks, so that two batches cannot deadlock. Not of shipments: two of them
-# might have the same lock.
+# Sorted by lock, so that two batches cannot deadlock; sorting by shipment would not do, as two of
+# them may share a lock.
 HOLD_SHIPMENTS = f"""
 SELECT pg_advisory_xact_lock(first, second) FROM (
   SELECT DISTINCT ({SHIPMENTS_FROM} + company %% {SHIPMENTS_FROM})::integer AS first,
@@ -25,7 +25,7 @@ TRY_KEY = "SELECT pg_try_advisory_xact_lock((-1 - %s %% 2147483648)::integer, ha
 
 
 class LockClass(IntEnum):
-    """First integer of the locks of which there is one each."""
+    """First integer of the locks that exist once each."""
 
     LOOPS = 7_301
     TEST_SENDS = 7_302
@@ -39,7 +39,7 @@ def hold(lock: LockClass) -> None:
 
 
 def try_key(company_id: int, key: str) -> bool:
-    """Lock a company's idempotency key until the transaction ends; False if another has it."""
+    """Lock a company's idempotency key until the transaction ends; False if it is taken."""
     with connection.cursor() as cursor:
         cursor.execute(TRY_KEY, [company_id, key])
         return bool(cursor.fetchone()[0])

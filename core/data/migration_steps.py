@@ -10,11 +10,11 @@ from django.db.migrations.state import ProjectState
 
 
 class LockLast(SeparateDatabaseAndState):
-    """The last operation of a migration: `operations`, which lock `tables` that all requests need.
+    """Last operation of a migration: `operations`, which lock `tables` that all requests need.
 
-    A lock is held until the migration is committed. So all that Django leaves to the end of a
-    migration is done before it, but for foreign keys that lead to `tables`, and the statements of
-    `operations` are worked out before the first of them is executed.
+    A lock is held until the migration commits. Deferred SQL of the migration therefore runs first,
+    except for foreign keys to `tables`, and all statements of `operations` are generated before the
+    first of them is executed.
     """
 
     def __init__(self, *tables: str, operations: Sequence[Operation] = ()) -> None:
@@ -31,17 +31,18 @@ class LockLast(SeparateDatabaseAndState):
         from_state: ProjectState,
         to_state: ProjectState,
     ) -> None:
-        only_shown, shown = schema_editor.collect_sql, getattr(schema_editor, "collected_sql", [])
+        collects_only = schema_editor.collect_sql
+        earlier_sql = getattr(schema_editor, "collected_sql", [])
         schema_editor.collect_sql, schema_editor.collected_sql = True, []
         super().database_forwards(app_label, schema_editor, from_state, to_state)
         statements: list[str] = schema_editor.collected_sql
-        schema_editor.collect_sql, schema_editor.collected_sql = only_shown, shown
+        schema_editor.collect_sql, schema_editor.collected_sql = collects_only, earlier_sql
         for statement in tuple(schema_editor.deferred_sql):
             if not any(map(statement.references_table, self.tables)):
                 schema_editor.deferred_sql.remove(statement)
                 schema_editor.execute(statement)
-        if not only_shown:
-            # In one trip to the server.
+        if not collects_only:
+            # One round trip to the server.
             statements = ["\n".join(statements)] if statements else []
         for each in statements:
             schema_editor.execute(each, params=None)

@@ -1,4 +1,4 @@
-"""Deleting what is old, in steps: each a short statement that is committed by itself."""
+"""Deletion of old rows in steps, each a short statement that is committed by itself."""
 
 import math
 from collections.abc import Callable
@@ -11,9 +11,9 @@ STEP = 5_000
 
 
 def delete_in_steps(rows: QuerySet[Any], *, dry_run: bool = False, most: float = math.inf) -> int:
-    """Delete the rows of a queryset that an index finds; returns how many.
+    """Delete the rows of a queryset that an index supports; return how many.
 
-    Having deleted `most` or more it leaves the others to the next call.
+    Once `most` or more are deleted, the others are left to the next call.
     """
     if dry_run:
         return rows.count()
@@ -32,20 +32,20 @@ def delete_oldest(
     show: Callable[[str], None] = lambda text: None,
     most: float = math.inf,
 ) -> int:
-    """Delete rows whose column `time` is before a time; returns how many.
+    """Delete rows whose column `time` is earlier than `before`; return how many.
 
-    For rows that come in the order of their keys and whose time has no index: they are walked in
-    that order, up to the first step with nothing old in it. `show` hears how far it has come.
-    Having deleted `most` or more it leaves the others to the next call.
+    For rows whose time rises with their keys and has no index: they are scanned in key order, up
+    to the first step with nothing old in it. `show` is called with the progress. Once `most` or
+    more are deleted, the others are left to the next call.
     """
     deleted, last = 0, None
     while deleted < most:
-        left = rows if last is None else rows.filter(pk__gt=last)
-        found = list(left.order_by("pk").values_list("pk", time)[:STEP])
-        old = [key for key, at in found if at < before]
+        remaining = rows if last is None else rows.filter(pk__gt=last)
+        step = list(remaining.order_by("pk").values_list("pk", time)[:STEP])
+        old = [key for key, at in step if at < before]
         if not old:
             return deleted
-        last = found[-1][0]
+        last = step[-1][0]
         deleted += len(old) if dry_run else delete_rows_by_key(rows, old)
         show(f"{rows.model._meta.verbose_name_plural}: {deleted}")
     return deleted

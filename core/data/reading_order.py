@@ -1,6 +1,6 @@
-"""The order of names in lists, as readers expect it on every database.
+"""Order of names in lists, as readers expect it on every database.
 
-PostgreSQL sorts by code point where that is its collation, which puts Álamo behind Zorro, and its
+PostgreSQL sorts by code point where that is its collation, which puts Álamo after Zorro, and its
 ICU collations are missing from some builds. So names have a key of their own, in SQL and in Python.
 """
 
@@ -8,7 +8,7 @@ import unicodedata
 
 from django.db.models import Func, TextField
 
-# Behind n and before o, as in Spanish.
+# ñ sorts after n and before o, as in Spanish.
 ENYE = {"\u00f1": "n~", "\u00d1": "N~"}
 LETTERS = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "\u0131": "i", "æ": "ae", "œ": "oe", "\u03c2": "\u03c3"}
@@ -16,7 +16,7 @@ LETTERS = str.maketrans(
 
 
 class ReadingOrder(Func):
-    """Sort key of a name: without case and accents, ñ behind n (migration 0016 of companies)."""
+    """Sort key of a name: without case and accents, ñ after n."""
 
     function = "reading_order"
     template = '%(function)s(%(expressions)s) COLLATE "C"'
@@ -24,7 +24,7 @@ class ReadingOrder(Func):
 
 
 def reading_key(name: str) -> tuple[str, str]:
-    """Return the key by which Python sorts names as ReadingOrder does; equal ones as they stand."""
+    """Return the key by which Python sorts names as ReadingOrder does; the name breaks ties."""
     text = unicodedata.normalize("NFC", name)
     for letter, key in ENYE.items():
         text = text.replace(letter, key)

@@ -1,4 +1,4 @@
-"""Memory of a process for what it needs to know for a time."""
+"""In-process memory whose entries expire."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -10,7 +10,7 @@ V = TypeVar("V")
 
 
 class Recent(Generic[V]):
-    """Values by a key, each for some seconds; of more than `most` the oldest is forgotten first.
+    """Values by key, each for some seconds; beyond `most` entries the oldest is dropped first.
 
     Threads may write and read at the same time.
     """
@@ -36,7 +36,7 @@ class Recent(Generic[V]):
             self.entries.pop(key, None)
 
     def known(self) -> dict[str, V]:
-        """Return all that is still known."""
+        """Return all entries that have not expired."""
         return {
             key: one for key, (one, until) in list(self.entries.items()) if until > self.clock()
         }

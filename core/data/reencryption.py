@@ -1,6 +1,6 @@
-"""Which key of FIELD_KEYS opens each stored secret, and all of them encrypted with the newest.
+"""Census of the keys that open the stored secrets, and re-encryption with the newest key.
 
-Every field of the class EncryptedTextField takes part, whichever app it is of.
+Covers every EncryptedTextField of every app.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,7 +20,7 @@ from core.data.encryption import (
     open_with_keys,
 )
 
-# Rows that are locked at a time: whoever wants one of them waits for some tens of milliseconds.
+# Rows locked at a time: others that want one of them wait for some tens of milliseconds.
 BATCH = 200
 MOST_NAMED = 20
 
@@ -30,7 +30,7 @@ Row = tuple[Any, dict[str, Ciphertext | None]]
 
 @dataclass
 class Census:
-    """How many secrets each key opens, newest first, and what else there is."""
+    """Number of secrets that each key opens, newest key first, and of unreadable secrets."""
 
     by_key: list[int]
     unreadable: int = 0
@@ -38,7 +38,7 @@ class Census:
     unreadable_rows: list[str] = field(default_factory=list)
 
     @property
-    def left(self) -> int:
+    def outdated(self) -> int:
         """Secrets that are not encrypted with the newest key."""
         return sum(self.by_key[NEWEST + 1 :]) + self.unreadable
 
@@ -55,7 +55,7 @@ class Census:
 
 
 def take_census(show: Show, is_over: Callable[[], bool] = lambda: False) -> Census:
-    """Look at every secret, or at those there is time for: until `is_over` says so."""
+    """Classify every secret, or as many as possible until `is_over` returns True."""
     census = Census([0] * len(settings.FIELD_KEYS))
     for model, names in encrypted_fields():
         for batch in batches(model, names):
@@ -68,9 +68,9 @@ def take_census(show: Show, is_over: Callable[[], bool] = lambda: False) -> Cens
 
 
 def reencrypt_all(show: Show) -> int:
-    """Encrypt with the newest key whatever is not; returns how many secrets that were.
+    """Encrypt all secrets with the newest key; return how many were rewritten.
 
-    Each batch is committed by itself. Stopped and begun again it goes on: what is done is left.
+    Each batch commits by itself, so another run after an interruption only rewrites what is left.
     """
     rewritten = 0
     for model, names in encrypted_fields():
@@ -83,7 +83,7 @@ def reencrypt_all(show: Show) -> int:
 
 @transaction.atomic
 def rewrite(model: type[Model], names: list[str], keys: list[Any]) -> int:
-    """Lock these rows, look at them again, and encrypt anew what an older key opens."""
+    """Lock these rows, read them again, and re-encrypt what an older key opens."""
     rewritten = 0
     locked = model._base_manager.select_for_update(no_key=True, of=("self",)).order_by("pk")
     for row in locked.filter(pk__in=keys).only("pk", *names):
@@ -96,22 +96,22 @@ def rewrite(model: type[Model], names: list[str], keys: list[Any]) -> int:
 
 
 def batches(model: type[Model], names: list[str]) -> Iterator[list[Row]]:
-    """All rows in the order of their keys: each key, and its secrets by name."""
+    """Yield all rows in primary key order, BATCH at a time: each key, and its secrets by name."""
     rows, last = model._base_manager.order_by("pk"), None
     while True:
         ahead = rows if last is None else rows.filter(pk__gt=last)
-        found = [
+        batch = [
             (key, dict(zip(names, secrets, strict=True)))
             for key, *secrets in ahead.values_list("pk", *names)[:BATCH]
         ]
-        if not found:
+        if not batch:
             return
-        yield found
-        last = found[-1][0]
+        yield batch
+        last = batch[-1][0]
 
 
 def encrypted_fields() -> Iterator[tuple[type[Model], list[str]]]:
-    """Every table that holds secrets, and the names of its columns that do."""
+    """Yield each model that holds secrets, with the names of its encrypted fields."""
     for model in apps.get_models():
         names = [each.attname for each in model._meta.concrete_fields if is_encrypted_field(each)]
         if names and not model._meta.proxy:
@@ -123,12 +123,12 @@ def is_encrypted_field(each: object) -> bool:
 
 
 def position_of_key(secret: Ciphertext) -> int:
-    """The position of the key that opens it. Raises UnreadableSecret."""
+    """Return the index in FIELD_KEYS of the key that opens it. Raises UnreadableSecret."""
     return open_with_keys(secret.stored)[0]
 
 
 def is_old(secret: Ciphertext | None) -> bool:
-    """Whether another key than the newest opens it."""
+    """Return whether a key other than the newest opens it; False if none does."""
     try:
         return secret is not None and position_of_key(secret) != NEWEST
     except UnreadableSecret:

@@ -1,4 +1,4 @@
-"""Our own way to PostgreSQL beside Django's: the same few statements, many times a second."""
+"""Prepared statements, next to Django's cursors, for the few that run many times a second."""
 
 import re
 from collections.abc import Iterator
@@ -9,22 +9,22 @@ from typing import Any, Self
 import psycopg
 from django.db import DEFAULT_DB_ALIAS, connection, connections
 
-# A text in quotes, or what is between the words.
+# A quoted string, or the whitespace and comments between words.
 BETWEEN = re.compile(r"('(?:[^']|'')*')|(?:\s|--[^\n]*)+")
 
 
 @lru_cache(maxsize=512)
 def compact(statement: str) -> bytes:
-    """Take comments and line breaks out of a statement, once for each.
+    """Strip comments and line breaks from a statement, once for each.
 
-    psycopg looks for the places of values at each execution, unless a text is at most 4,096 bytes
-    long; looking that one up is quickest where it is the same object each time.
+    psycopg parses the placeholders at each execution, unless the text has at most 4,096 bytes; its
+    cache lookup is fastest if the text is the same object each time.
     """
-    return BETWEEN.sub(lambda found: found[1] or " ", statement).strip().encode()
+    return BETWEEN.sub(lambda match: match[1] or " ", statement).strip().encode()
 
 
 class PreparingCursor(psycopg.Cursor[Any]):
-    """Sends parameters apart from the statement, which is prepared unless `prepared` is false."""
+    """Cursor that sends parameters apart from the statement, and prepares it if `prepared`."""
 
     prepared = True
 
@@ -45,25 +45,25 @@ class PreparingCursor(psycopg.Cursor[Any]):
 
 @contextmanager
 def cursor() -> Iterator[PreparingCursor]:
-    """A cursor on Django's connection that sends parameters apart from the statement.
+    """Open a cursor on Django's connection that sends parameters apart from the statement.
 
-    Django's own writes them into the text, which is parsed and planned anew each time. Errors are
-    django.db's.
+    Django's own cursor writes them into the text, which is parsed and planned anew each time.
+    Errors are those of django.db.
     """
-    # Once: what `connection` is, is looked up anew at each of its attributes.
+    # Resolved once: the proxy `connection` looks it up at each access of an attribute.
     own = connections[DEFAULT_DB_ALIAS]
-    # As Django's own does: a request may find that its kept connection has died.
+    # Django's own cursors check this too: a persistent connection may have died since.
     own.close_if_health_check_failed()
     own.ensure_connection()
     with own.wrap_database_errors, PreparingCursor(own.connection) as opened:
-        # Behind a pooler each transaction may be on another server connection, and what is
-        # prepared on one is not known to the others.
+        # With a pooler each transaction may be on another server connection, which does not know
+        # the statements that were prepared on the previous one.
         opened.prepared = not own.settings_dict.get("POOLED", False)
         yield opened
 
 
 def fetch_rows(statement: str, values: Any) -> list[tuple[Any, ...]]:
-    """The rows of a statement that stays the same; what changes is in the values."""
+    """Return the rows of a constant statement, which is prepared; only its values vary."""
     if connection.queries_logged:
         with connection.cursor() as logged:
             logged.execute(statement, values)
@@ -75,7 +75,7 @@ def fetch_rows(statement: str, values: Any) -> list[tuple[Any, ...]]:
 
 
 def read_rows(statement: str, values: Any = None) -> list[tuple[Any, ...]]:
-    """The rows of a statement that is made up anew each time, or asked for seldom."""
+    """Return the rows of a statement that is composed each time or run seldom; not prepared."""
     with connection.cursor() as opened:
         opened.execute(statement, values)
         rows: list[tuple[Any, ...]] = opened.fetchall()
@@ -83,9 +83,9 @@ def read_rows(statement: str, values: Any = None) -> list[tuple[Any, ...]]:
 
 
 def distinct_values(table: str, column: str, where: str = "TRUE") -> str:
-    """A statement for the different values of a column in rows that fulfil `where`, in their order.
+    """Return a statement for the sorted distinct values of a column in rows that match `where`.
 
-    It looks at one entry of the column's index for each, however many rows have the value.
+    It reads one index entry for each value, however many rows have it.
     """
     return f"""
 WITH RECURSIVE each AS (

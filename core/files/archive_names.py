@@ -3,10 +3,10 @@
 import re
 import unicodedata
 
-# File systems take no more of one name.
+# Limit of file systems for one name.
 MOST_BYTES = 255
 LONGEST_ENDING = 10
-# Also what turns a name around, or breaks its line, where it is shown.
+# Includes characters that reverse a name, or break its line, where it is shown.
 FORBIDDEN = re.compile(
     r'[<>:"|?*/\\\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]'
 )
@@ -17,10 +17,10 @@ FLAG_LETTERS = frozenset(map(chr, range(0x1F1E6, 0x1F200)))
 
 
 def archive_name(number: int, name: str) -> str:
-    """A name that every file system takes, with its ending; the number makes it unique.
+    """Make a name that every file system takes, with its ending; the number makes it unique.
 
-    Standing first, it also keeps names apart that differ in case alone, and from names that
-    Windows reserves for devices.
+    The leading number also separates names that differ only in case, and avoids names that Windows
+    reserves for devices.
     """
     safe = FORBIDDEN.sub("_", name).rstrip(". ")
     stem, dot, ending = safe.rpartition(".")
@@ -32,7 +32,7 @@ def archive_name(number: int, name: str) -> str:
 
 
 def cut_between_letters(text: str, most_bytes: int) -> str:
-    """The beginning of a text in UTF-8, without a part of a letter, flag or composed emoji."""
+    """Cut a text to a size in UTF-8, never inside a letter, flag or composed emoji."""
     end = len(text.encode()[:most_bytes].decode(errors="ignore"))
     while 0 < end < len(text) and is_joined(text, end):
         end -= 1
@@ -40,7 +40,7 @@ def cut_between_letters(text: str, most_bytes: int) -> str:
 
 
 def is_joined(text: str, at: int) -> bool:
-    """Tell whether the character belongs to the letter before it."""
+    """Return whether the character belongs to the letter before it."""
     before, after = text[at - 1], text[at]
     if unicodedata.category(after) in JOINED or after in SKIN_TONES:
         return True

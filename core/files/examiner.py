@@ -1,8 +1,8 @@
-"""Opens one file of a stranger's, in a process of its own that is bounded and soon ends.
+"""Opener of one untrusted file, in a process of its own that is bounded and soon ends.
 
 Run as a program by `core.files.examining`, never imported by the service: a decoder that
-crashes, runs for ever or takes all memory takes this process with it, and nothing else. The file
-comes by standard input. What goes out is a line of JSON, and behind it the bytes that were made.
+crashes, runs for ever or takes all memory takes down this process and nothing else. The file
+comes on standard input. The output is a line of JSON, followed by the resulting bytes.
 """
 
 import json
@@ -17,15 +17,15 @@ from typing import Any
 import pypdfium2
 from PIL import Image
 
-# Isolated Python does not look for modules beside a program.
+# Isolated Python does not look for modules next to a program.
 sys.path.append(str(Path(__file__).parents[2]))
 
 from core.files.pdf import has_active_parts, open_pdf
-from core.files.pictures import FORMATS, TooComplex, open_image, written_anew
+from core.files.pictures import FORMATS, TooComplex, encode_image, open_image
 
 MOST_MEMORY = 1024**3
 CPU_SECONDS = 10
-# Behind requests, but with more than crumbs of a busy machine: somebody waits for the answer.
+# Requests go first, but on a busy machine it must still get some time: a caller waits for it.
 NICENESS = 5
 MOST_PAGES = 1_000
 # Re-encoding may make a picture larger, but not much.
@@ -35,7 +35,7 @@ PAGE_SIDE = 1_600
 
 
 def limit_itself() -> None:
-    """Bound memory, processor time, files and processes, and let others go first."""
+    """Limit memory, processor time, files and processes, and lower the priority."""
     os.nice(NICENESS)
     for what, most in (
         (resource.RLIMIT_AS, MOST_MEMORY),
@@ -48,15 +48,15 @@ def limit_itself() -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS + 1))
 
 
-def as_kept(content: bytes, media_type: str) -> tuple[dict[str, Any], bytes]:
-    """The file as it is kept: an image written anew, a PDF as it came."""
+def as_stored(content: bytes, media_type: str) -> tuple[dict[str, Any], bytes]:
+    """Return the file in its stored form: an image re-encoded, a PDF unchanged."""
     if media_type == "application/pdf":
         return {"active": has_active_parts(open_checked(content))}, b""
-    return {"active": False}, written_anew(open_image(content, media_type), FORMATS[media_type])
+    return {"active": False}, encode_image(open_image(content, media_type), FORMATS[media_type])
 
 
 def open_checked(content: bytes) -> pypdfium2.PdfDocument:
-    """The document, of which the first page can be shown. Raises TooComplex and ValueError."""
+    """Open a document whose first page can be rendered. Raises TooComplex and ValueError."""
     document = open_pdf(content)
     if len(document) > MOST_PAGES:
         raise TooComplex(f"The PDF has {len(document)} pages; at most {MOST_PAGES} are taken.")
@@ -65,7 +65,7 @@ def open_checked(content: bytes) -> pypdfium2.PdfDocument:
 
 
 def thumbnail(content: bytes, media_type: str) -> tuple[dict[str, Any], bytes]:
-    """A small JPEG of the image, or of the first page."""
+    """Render a small JPEG of the image, or of the first page."""
     if media_type == "application/pdf":
         page = open_checked(content)[0]
         scale = THUMBNAIL_SIDE / max(*page.get_size(), 1)
@@ -74,46 +74,46 @@ def thumbnail(content: bytes, media_type: str) -> tuple[dict[str, Any], bytes]:
         image = open_image(content, media_type)
     image.thumbnail((THUMBNAIL_SIDE, THUMBNAIL_SIDE))
     if image.has_transparency_data:
-        shown = image.convert("RGBA")
-        image = Image.new("RGBA", shown.size, "white")
-        image.alpha_composite(shown)
-    return {}, written_anew(image, "JPEG")
+        transparent = image.convert("RGBA")
+        image = Image.new("RGBA", transparent.size, "white")
+        image.alpha_composite(transparent)
+    return {}, encode_image(image, "JPEG")
 
 
 def page(content: bytes, media_type: str, number: str) -> tuple[dict[str, Any], bytes]:
-    """A page of a PDF as a JPEG that fills a screen; the first is 1. Says how many there are."""
+    """Render a page of a PDF, from 1, as a JPEG of screen size; the facts have the page count."""
     document = open_checked(content)
     if not 1 <= int(number) <= len(document):
         return {"pages": len(document)}, b""
-    shown = document[int(number) - 1]
-    scale = PAGE_SIDE / max(*shown.get_size(), 1)
-    image = shown.render(scale=scale).to_pil()
-    return {"pages": len(document)}, written_anew(image, "JPEG")
+    one_page = document[int(number) - 1]
+    scale = PAGE_SIDE / max(*one_page.get_size(), 1)
+    image = one_page.render(scale=scale).to_pil()
+    return {"pages": len(document)}, encode_image(image, "JPEG")
 
 
-Made = tuple[dict[str, Any], bytes]
-TASKS: dict[str, Callable[..., Made]] = {
-    "examine": as_kept,
+Output = tuple[dict[str, Any], bytes]
+TASKS: dict[str, Callable[..., Output]] = {
+    "examine": as_stored,
     "thumbnail": thumbnail,
     "page": page,
 }
 
 
-def main(task: str, media_type: str, *given: str) -> None:
+def main(task: str, media_type: str, *options: str) -> None:
     content = sys.stdin.buffer.read()
     limit_itself()
     try:
-        said, made = TASKS[task](content, media_type, *given)
-        if len(made) > MOST_MADE:
+        facts, output = TASKS[task](content, media_type, *options)
+        if len(output) > MOST_MADE:
             raise TooComplex("The image cannot be kept in a file of a sensible size.")
     except TooComplex as error:
-        said, made = {"too_complex": str(error)}, b""
+        facts, output = {"too_complex": str(error)}, b""
     except MemoryError:
-        said, made = {"too_complex": "The file takes too much memory to open."}, b""
+        facts, output = {"too_complex": "The file takes too much memory to open."}, b""
     except Exception as error:  # whatever a decoder says of a broken file
-        said, made = {"unreadable": f"{type(error).__name__}: {error}"}, b""
-    said["milliseconds"] = round(time.process_time() * 1000)
-    sys.stdout.buffer.write(json.dumps(said).encode() + b"\n" + made)
+        facts, output = {"unreadable": f"{type(error).__name__}: {error}"}, b""
+    facts["milliseconds"] = round(time.process_time() * 1000)
+    sys.stdout.buffer.write(json.dumps(facts).encode() + b"\n" + output)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Has files of strangers opened, where they can harm nobody (decision N8)."""
+"""Examination of untrusted files in bounded processes (decision N8)."""
 
 import json
 import logging
@@ -24,13 +24,13 @@ logger = logging.getLogger(__name__)
 PROGRAM = Path(__file__).with_name("examiner.py")
 # The examiner's own limit, in seconds of processor time.
 CPU_SECONDS = 10
-# Ends a program that hangs: on a busy machine ten seconds of processor may take a minute.
+# Timeout of a program that hangs; on a busy machine ten seconds of processor may take a minute.
 SECONDS = 120.0
-# Examiners of a web process, each with some hundred megabytes at worst. A company has fewer than
-# all of them, so that another's file never waits for the slow ones of one company.
+# Examiners of a web process, each with some hundred megabytes at worst. A company gets fewer than
+# all of them, so that another's file never waits for its slow ones.
 AT_ONCE, MOST_OF_ONE = 2, 1
 WAIT_SECONDS = 10.0
-# Uploads that are examined or wait for it: a web process has threads left for everything else.
+# Uploads being examined or waiting for it: leaves a web process threads for everything else.
 MOST_PRESENT, MOST_PRESENT_OF_ONE = 4, 2
 
 UNREADABLE = "The file cannot be opened: it is cut off, broken, or locked with a password."
@@ -43,7 +43,7 @@ class Examined(NamedTuple):
     """A file in the form in which it is stored."""
 
     content: bytes
-    # It holds scripts, actions or attached files, which we never run or open.
+    # True if it has scripts, actions or attached files, which we never run or open.
     active: bool
 
 
@@ -52,13 +52,13 @@ class Places:
 
     def __init__(self) -> None:
         self.changed = Condition()
-        # By company: uploads here, and those of them that have an examiner.
+        # Uploads in progress by company, and those of them that have an examiner.
         self.present: Counter[int] = Counter()
         self.running: Counter[int | None] = Counter()
 
     @contextmanager
     def one_for(self, company_id: int) -> Iterator[None]:
-        """Hold an examiner for a company's upload, and wait for it. Raises FileRefused."""
+        """Hold an examiner for a company's upload, after waiting for it. Raises FileRefused."""
         with self.changed:
             own, everybody = self.present[company_id], self.present.total()
             if own >= MOST_PRESENT_OF_ONE or everybody >= MOST_PRESENT:
@@ -74,7 +74,7 @@ class Places:
 
     @contextmanager
     def examiner(self, company_id: int | None) -> Iterator[None]:
-        """Hold an examiner; None is our own people's, who share all of them."""
+        """Hold an examiner; None stands for our own people, who share all of them."""
 
         def is_free() -> bool:
             own = 0 if company_id is None else self.running[company_id]
@@ -97,7 +97,7 @@ places = Places()
 
 
 def examine_file(content: bytes, media_type: str, company_id: int) -> Examined:
-    """Open a company's file whole. Images come back written anew, PDFs as they are.
+    """Examine a company's file as a whole. Images come back re-encoded, PDFs unchanged.
 
     The processor time is counted against the company's limit per minute. Raises FileRefused.
     """
@@ -105,8 +105,8 @@ def examine_file(content: bytes, media_type: str, company_id: int) -> Examined:
         refuse_beyond_limit(company_id)
         ran = run_examiner("examine", content, media_type)
         spend(company_id, ran.milliseconds)
-    facts, made = result_of(ran, media_type)
-    return Examined(made or content, bool(facts["active"]))
+    facts, output = result_of(ran, media_type)
+    return Examined(output or content, bool(facts["active"]))
 
 
 def refuse_beyond_limit(company_id: int) -> None:
@@ -122,32 +122,32 @@ def spend(company_id: int, milliseconds: int) -> int:
 
 
 def make_thumbnail(content: bytes, media_type: str) -> bytes:
-    """A small JPEG of a file that has been examined. Raises FileRefused."""
+    """Make a small JPEG of a file that has been examined. Raises FileRefused."""
     with places.examiner(None):
         return result_of(run_examiner("thumbnail", content, media_type), media_type)[1]
 
 
 def picture_of_page(content: bytes, number: int) -> tuple[bytes, int]:
-    """A page of a PDF as a JPEG, empty where there is no such page, and how many there are.
+    """Return a page of a PDF as a JPEG, empty if it does not exist, and the number of pages.
 
     Raises FileRefused.
     """
     pdf = "application/pdf"
     with places.examiner(None):
-        facts, made = result_of(run_examiner("page", content, pdf, str(number)), pdf)
-    return made, int(facts["pages"])
+        facts, output = result_of(run_examiner("page", content, pdf, str(number)), pdf)
+    return output, int(facts["pages"])
 
 
 class Run(NamedTuple):
-    """Output of an examiner, and how it ended."""
+    """Output of an examiner, and its exit status."""
 
     facts: dict[str, Any]
-    made: bytes
+    output: bytes
     returncode: int
 
     @property
     def milliseconds(self) -> int:
-        """Processor time; all that there is where it ended without saying."""
+        """Processor time; the whole limit if the examiner ended without reporting it."""
         return int(self.facts.get("milliseconds", CPU_SECONDS * 1000))
 
 
@@ -164,12 +164,12 @@ def run_examiner(task: str, content: bytes, media_type: str, *options: str) -> R
         )
     except subprocess.TimeoutExpired:
         return Run({}, b"", -signal.SIGXCPU)
-    line, _, made = ran.stdout.partition(b"\n")
-    return Run(json.loads(line) if line else {}, made, ran.returncode)
+    line, _, output = ran.stdout.partition(b"\n")
+    return Run(json.loads(line) if line else {}, output, ran.returncode)
 
 
 def result_of(ran: Run, media_type: str) -> tuple[dict[str, Any], bytes]:
-    """The facts and the bytes of a run. Raises FileRefused."""
+    """Return the facts and the bytes of a run. Raises FileRefused."""
     facts = ran.facts
     if not facts:
         # Killed by a limit, or crashed. The kernel kills what takes too much time or memory.
@@ -182,4 +182,4 @@ def result_of(ran: Run, media_type: str) -> tuple[dict[str, Any], bytes]:
     if "unreadable" in facts:
         logger.info("cannot open a %s: %s", media_type, facts["unreadable"])
         raise FileRefused(UNREADABLE, code="file_unreadable")
-    return facts, ran.made
+    return facts, ran.output

@@ -1,4 +1,4 @@
-"""Kinds of files that are accepted, known by their content, and names to show them by."""
+"""Accepted kinds of files, recognised by their content, and names to show them by."""
 
 import re
 import unicodedata
@@ -13,11 +13,11 @@ from core.values.texts import is_blank
 MOST_BYTES = 10 * 1024 * 1024
 TOO_LARGE = f"A file has at most {MOST_BYTES // 1024**2} MiB; send a smaller one."
 OTHER_TYPE = "Send a JPEG, PNG, WebP or PDF file."
-# Viewers look for it so far: printers, mail gateways and scripts write lines before it.
+# Viewers search this many bytes: printers, mail gateways and scripts write lines before it.
 BEGIN_OF_PDF, SEARCHED_FOR_PDF = b"%PDF-", 1024
 END_OF_PDF = b"%%EOF"
 LONGEST_NAME = 150
-# What is looked at of a name, however long it is.
+# Characters that are read of a name, however long it is.
 READ_OF_NAME = 1000
 # Control, format (zero-width and bidirectional), unassigned and private characters, half pairs.
 NEVER_IN_A_NAME = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
@@ -25,11 +25,11 @@ SPECIAL = re.compile(r'[<>:"|?*%]')
 
 
 class FileKind(NamedTuple):
-    """A kind that is taken: its word for people, and how names of it may end, the usual first."""
+    """An accepted kind: its label for people, and the extensions of its names, the usual first."""
 
     label: str
     extensions: tuple[str, ...]
-    # May a browser show it, or only save it? Nothing runs in a picture.
+    # True if a browser may show it instead of saving it: nothing runs in a picture.
     inline: bool
 
 
@@ -42,17 +42,17 @@ KINDS = {
 
 
 def media_type_of(content: bytes) -> str:
-    """The type of a file by its first bytes; its name has no say. Raises FileRefused."""
+    """Detect the type of a file by its content; its name does not matter. Raises FileRefused."""
     if not content:
         raise FileRefused("The file is empty.", code="file_empty")
     if len(content) > MOST_BYTES:
         raise FileRefused(TOO_LARGE, code="file_too_large")
     try:
-        found: str = puremagic.magic_string(content)[0].mime_type
+        media_type: str = puremagic.magic_string(content)[0].mime_type
     except puremagic.PureError:
-        found = ""
-    if found in KINDS:
-        return found
+        media_type = ""
+    if media_type in KINDS:
+        return media_type
     other = refused_kind(content)
     if other is None and BEGIN_OF_PDF in content[:SEARCHED_FOR_PDF]:
         return "application/pdf"
@@ -64,10 +64,8 @@ def media_type_of(content: bytes) -> str:
     raise FileRefused(text.rstrip(), code="file_type_not_allowed")
 
 
-def shown_name(name: str, media_type: str) -> str:
-    """The name as people are shown it and may save it: no folders, nothing invisible, short, and
-    with an ending that tells the truth.
-    """
+def display_name(name: str, media_type: str) -> str:
+    """Return a name to show and save: no folders, nothing invisible, short, with a true ending."""
     last = re.split(r"[/\\]", name[:READ_OF_NAME])[-1]
     visible = (
         " " if one.isspace() else one

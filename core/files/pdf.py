@@ -1,4 +1,4 @@
-"""PDFs of strangers: opened, and searched for what a viewer would do by itself.
+"""Untrusted PDFs: opening them, and finding what a viewer would do by itself.
 
 Runs in the bounded processes that open files, never in the service.
 """
@@ -9,11 +9,11 @@ from io import BytesIO
 
 import pypdfium2
 
-# The last words of a complete PDF; some writers leave out one or the other.
+# Trailers of a complete PDF; some writers leave out one or the other.
 LAST_WORDS = re.compile(rb"%%EOF|startxref\s+\d+")
 AN_OBJECT = re.compile(rb"\d\s+\d+\s+obj\b")
 # Actions and objects that run something, play something, or send or fetch data. A link to a web
-# page is none: it needs a click, and invoices have it.
+# page does not count: it needs a click, and invoices have it.
 ACTS = {
     b"/JavaScript",
     b"/JS",
@@ -38,7 +38,7 @@ ACTS = {
 # Forms with scripts of their own, and actions that no click starts.
 ACTIVE = frozenset(ACTS | {b"/XFA", b"/AA"})
 # Tokens as PDFium writes them: strings are escaped, names have one spelling, and only the content
-# of streams is compressed, which is none of our business.
+# of streams is compressed, which does not matter here.
 TOKENS = re.compile(
     rb"\((?:[^\\()]|\\.)*\)|<[0-9A-Fa-f\s]*>|<<|>>|[\[\]]|stream\r?\n.*"
     rb"|/[^\s/<>\[\](){}%]*|[^\s/<>\[\](){}%]+",
@@ -55,7 +55,7 @@ def open_pdf(content: bytes) -> pypdfium2.PdfDocument:
 
     Bytes before and after the document do no harm, as in viewers.
     """
-    ends = [found.end() for found in LAST_WORDS.finditer(content)]
+    ends = [match.end() for match in LAST_WORDS.finditer(content)]
     if not ends or AN_OBJECT.search(content, ends[-1]):
         raise ValueError("the end is missing")
     document = pypdfium2.PdfDocument(content)
@@ -64,7 +64,7 @@ def open_pdf(content: bytes) -> pypdfium2.PdfDocument:
 
 
 def has_active_parts(document: pypdfium2.PdfDocument) -> bool:
-    """Tell whether a viewer may run, play, send or open something of it by itself."""
+    """Return whether a viewer may run, play, send or open something in it by itself."""
     plain = BytesIO()
     document.save(plain)
     objects = dict(written_objects(plain.getvalue()))
@@ -79,7 +79,7 @@ def has_active_parts(document: pypdfium2.PdfDocument) -> bool:
 
 
 def stays_inside(tokens: Tokens, objects: dict[int, Tokens]) -> bool:
-    """Tell whether the first value is a place in the document, or an action that goes there."""
+    """Return whether the first value is a place in the document, or an action that goes there."""
     if tokens[2:3] == [b"R"] and tokens[0].isdigit():
         # A missing object does nothing.
         tokens = objects.get(int(tokens[0]), [b"null"])
@@ -93,7 +93,7 @@ def stays_inside(tokens: Tokens, objects: dict[int, Tokens]) -> bool:
 
 
 def closing(tokens: Tokens) -> int:
-    """Index of the token that closes the dictionary at the beginning."""
+    """Return the index of the token that closes the dictionary at the beginning."""
     depth = 0
     for at, token in enumerate(tokens):
         depth += (token == b"<<") - (token == b">>")
@@ -103,7 +103,7 @@ def closing(tokens: Tokens) -> int:
 
 
 def written_objects(plain: bytes) -> Iterator[tuple[int, Tokens]]:
-    """The objects of a file that PDFium wrote, by number, found by its table."""
+    """Yield number and tokens of each object in the table of a file that PDFium wrote."""
     table = plain.rindex(b"xref", 0, plain.rindex(b"startxref"))
     starts = sorted(int(at) for at, kind in ROWS.findall(plain, table) if kind == b"n")
     for start, end in zip(starts, [*starts[1:], table], strict=True):
@@ -115,4 +115,4 @@ def written_objects(plain: bytes) -> Iterator[tuple[int, Tokens]]:
 def unescape(token: bytes) -> bytes:
     if not token.startswith(b"/") or b"#" not in token:
         return token
-    return ESCAPED.sub(lambda found: bytes([int(found[1], 16)]), token)
+    return ESCAPED.sub(lambda match: bytes([int(match[1], 16)]), token)

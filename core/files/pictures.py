@@ -1,4 +1,4 @@
-"""Images of strangers: estimated, opened, and written anew.
+"""Untrusted images: estimating their cost, opening and re-encoding them.
 
 Runs in the bounded processes that open files, never in the service.
 """
@@ -10,7 +10,7 @@ from PIL import Image, ImageCms, ImageMath, ImageOps
 FORMATS = {"image/jpeg": "JPEG", "image/png": "PNG", "image/webp": "WEBP"}
 # The slower methods of WebP take three times as long and save a tenth.
 OPTIONS = {"JPEG": {"quality": 90}, "PNG": {}, "WEBP": {"quality": 90, "method": 0}}
-# The cameras of phones make 50 million; a bomb of some kilobytes makes thousands of millions.
+# Phone cameras make 50 million; a bomb of some kilobytes makes thousands of millions.
 MOST_PIXELS = 52_000_000
 # Seconds of processor that decoding and encoding take at worst, per million pixels and per MiB,
 # measured with noise on a slow core. A scan of a JPEG goes over all pixels once more.
@@ -23,21 +23,21 @@ SRGB = ImageCms.createProfile("sRGB")
 
 
 class TooComplex(Exception):
-    """More than anybody looks at; the message says what."""
+    """The file is too large or costly to process; the message says what."""
 
 
 def open_image(content: bytes, media_type: str) -> Image.Image:
-    """The whole image, upright, in the colours of sRGB. Raises TooComplex."""
+    """Decode the whole image, upright, in sRGB. Raises TooComplex."""
     form = FORMATS[media_type]
-    Image.MAX_IMAGE_PIXELS = None  # ours is asked first, and warns nobody
+    Image.MAX_IMAGE_PIXELS = None  # our own limit is checked first, without a warning
     image: Image.Image = Image.open(BytesIO(content), formats=[form])
-    refuse_dear(image, content, form)
+    refuse_costly(image, content, form)
     image.load()
     return in_srgb(in_eight_bits(upright(image)))
 
 
-def refuse_dear(image: Image.Image, content: bytes, form: str) -> None:
-    """Judge an image by its header, before any pixel is read. Raises TooComplex."""
+def refuse_costly(image: Image.Image, content: bytes, form: str) -> None:
+    """Refuse a costly image by its header, before any pixel is read. Raises TooComplex."""
     size = f"The image has {image.width} x {image.height} pixels"
     if image.width * image.height > MOST_PIXELS:
         raise TooComplex(f"{size}, which are too many. Make it smaller.")
@@ -53,12 +53,12 @@ def refuse_dear(image: Image.Image, content: bytes, form: str) -> None:
 def upright(image: Image.Image) -> Image.Image:
     try:
         return ImageOps.exif_transpose(image)
-    except Exception:  # the camera's notes may be broken where the picture is not
+    except Exception:  # EXIF data may be broken in an intact picture
         return image
 
 
 def in_eight_bits(image: Image.Image) -> Image.Image:
-    """Grey of 16 bits as grey of 8; Pillow's own conversion makes all but black white."""
+    """Convert 16-bit grey to 8 bits; Pillow's own conversion makes all but black white."""
     if not image.mode.startswith("I"):
         return image
     profile, clear = image.info.get("icc_profile"), image.info.get("transparency")
@@ -78,7 +78,7 @@ def in_eight_bits(image: Image.Image) -> Image.Image:
 
 
 def in_srgb(image: Image.Image) -> Image.Image:
-    """Apply the colour profile, which is not stored; one that is broken or misplaced is ignored."""
+    """Apply the colour profile, which is not stored; a broken or misplaced one is ignored."""
     profile = image.info.get("icc_profile")
     if not profile:
         return image
@@ -90,20 +90,20 @@ def in_srgb(image: Image.Image) -> Image.Image:
         source = ImageCms.ImageCmsProfile(BytesIO(profile))
         if ImageCms.getProfileDescription(source).startswith("sRGB"):
             return image
-        shown = ImageCms.profileToProfile(plain, source, SRGB, outputMode="RGB")
+        converted = ImageCms.profileToProfile(plain, source, SRGB, outputMode="RGB")
     except (ImageCms.PyCMSError, OSError, ValueError):
         return image
-    if shown is None:
+    if converted is None:
         return image
     if plain.mode == "L":
-        shown = shown.convert("L")
+        converted = converted.convert("L")
     if alpha:
-        shown.putalpha(alpha)
-    return shown
+        converted.putalpha(alpha)
+    return converted
 
 
-def written_anew(image: Image.Image, form: str) -> bytes:
-    """The pixels and nothing else: no EXIF, no comment, no bytes after the end."""
+def encode_image(image: Image.Image, form: str) -> bytes:
+    """Encode the pixels and nothing else: no EXIF, no comment, no bytes after the end."""
     if image.has_transparency_data and form != "JPEG":
         mode = "RGBA"
     elif image.mode in ("1", "L"):
@@ -112,9 +112,9 @@ def written_anew(image: Image.Image, form: str) -> bytes:
         mode = "RGB"
     clean = image if image.mode == mode else image.convert(mode)
     clean.info.clear()
-    made = BytesIO()
+    output = BytesIO()
     try:
-        clean.save(made, form, **OPTIONS[form])
+        clean.save(output, form, **OPTIONS[form])
     except ValueError as error:  # WebP has no room for it
         raise TooComplex(f"The image has too much detail for a {form} of its size.") from error
-    return made.getvalue()
+    return output.getvalue()

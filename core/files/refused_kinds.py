@@ -33,7 +33,7 @@ PACKED = RefusedKind("a ZIP archive", ONE_BY_ONE)
 PAGE = RefusedKind("a web page", AS_PDF)
 DRAWING = RefusedKind("an SVG drawing", PICTURE)
 
-# By the first bytes.
+# Kinds by their first bytes.
 BEGINNINGS = {
     b"GIF87a": RefusedKind("a GIF image", PICTURE),
     b"GIF89a": RefusedKind("a GIF image", PICTURE),
@@ -63,14 +63,14 @@ TEXT_BEGINNINGS = {
     b"%!PS": RefusedKind("a PostScript file", AS_PDF),
     b"{\\rtf": RefusedKind("an RTF document", AS_PDF),
 }
-# By four letters further on in what begins with RIFF, and in the family of MP4.
+# Kinds by the four letters further on in a RIFF file, and brands of the MP4 family.
 RIFF = {b"AVI ": VIDEO, b"WAVE": AUDIO}
 HEIC_BRANDS = frozenset(
     (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"hevm", b"hevs", b"heif")
 )
 STILL_BRANDS = frozenset((b"mif1", b"msf1", b"mif2"))
 SOUND_BRANDS = frozenset((b"M4A ", b"M4B ", b"F4A "))
-# By the names of members, which an archive does not compress.
+# Kinds by the names of members, which an archive does not compress.
 MEMBERS = {
     b"word/": WORD,
     b"xl/": EXCEL,
@@ -78,19 +78,19 @@ MEMBERS = {
     b"mimetypeapplication/vnd.oasis.opendocument": OPEN_DOCUMENT,
 }
 BINARY = frozenset(range(9)) | {11, *range(14, 27), *range(28, 32)}
-# Bytes that are looked at for words.
+# Bytes that are searched for words.
 HEAD = 1024
 
 
 def refused_kind(content: bytes) -> RefusedKind | None:
-    """Name the kind of a file by its content; None where it is not known."""
+    """Name the kind of a file by its content; None if it is unknown."""
     if content[4:8] == b"ftyp":
         return refused_media(content)
     if content[:4] == b"RIFF":
         return RIFF.get(content[8:12])
     if content[:4] in (b"PK\3\4", b"PK\5\6"):
-        found = (kind for name, kind in MEMBERS.items() if name in content)
-        return next(found, PACKED)
+        kinds = (kind for name, kind in MEMBERS.items() if name in content)
+        return next(kinds, PACKED)
     for beginning, kind in (TEXT_BEGINNINGS if is_text(content) else BEGINNINGS).items():
         if content.startswith(beginning):
             return kind
@@ -101,7 +101,7 @@ def refused_kind(content: bytes) -> RefusedKind | None:
 
 
 def refused_media(content: bytes) -> RefusedKind:
-    """Tell photos, sound and video of the family of MP4 apart, by their brands."""
+    """Distinguish photos, sound and video of the MP4 family by their brands."""
     size = min(int.from_bytes(content[:4], "big"), HEAD)
     main = content[8:12]
     brands = {main, *(content[at : at + 4] for at in range(16, size, 4))}
@@ -115,12 +115,12 @@ def refused_media(content: bytes) -> RefusedKind:
 
 
 def is_text(content: bytes) -> bool:
-    """Tell whether it reads as text, such as an e-mail or a table."""
+    """Return whether the content reads as text, such as an email or a table."""
     return BINARY.isdisjoint(content[:HEAD])
 
 
 TEXT = RefusedKind("a text file", AS_PDF)
-# No viewer looks for the beginning so far behind.
+# No viewer searches this far for the beginning.
 BURIED_PDF = RefusedKind(
     "a PDF with something else before it", "Open it where it came from, and save it as a PDF again."
 )

@@ -15,18 +15,18 @@ HARMFUL = "The file was refused by our virus scanner."
 
 
 def scan(name: str, content: bytes) -> None:
-    """Ask the scanner about a file that nobody has been shown yet. Raises FileRefused.
+    """Have the scanner check a file that nobody has been shown yet. Raises FileRefused.
 
     The scanner is a function `(name, file) -> verdict`: nothing where the file is harmless, else
-    what was found, which is logged and not told. One that fails lets nothing pass.
+    what was found, which is logged and not shown to anybody. One that fails lets nothing pass.
     """
     if not settings.FILE_SCANNER:
         return
     try:
-        found = import_string(settings.FILE_SCANNER)(name, BytesIO(content))
+        verdict = import_string(settings.FILE_SCANNER)(name, BytesIO(content))
     except Exception as error:
         logger.exception("the file scanner failed")
         raise FileRefused(NOT_SCANNED, code="scanner_unavailable") from error
-    if found:
-        logger.warning("the file scanner refused a file: %s", found)
+    if verdict:
+        logger.warning("the file scanner refused a file: %s", verdict)
         raise FileRefused(HARMFUL, code="file_harmful")

@@ -1,4 +1,4 @@
-"""Where files lie: Django's storage, whichever it is. Names there are ours, never a stranger's."""
+"""Storage of files through Django's default storage, under names of our own making."""
 
 from uuid import uuid4
 
@@ -7,22 +7,22 @@ from django.core.files.storage import default_storage
 
 
 class FileMissing(Exception):
-    """The storage does not have it."""
+    """The storage does not have the file."""
 
 
 def new_file_name() -> str:
-    """A name that nobody has or can guess."""
+    """Make a unique name that cannot be guessed."""
     name = uuid4().hex
     return f"files/{name[:2]}/{name}"
 
 
 def write_file(name: str, content: bytes) -> str:
-    """Returns the name under which the storage has it, which may be another."""
+    """Write a file; return the name that the storage chose, which may differ."""
     return default_storage.save(name, ContentFile(content))
 
 
 def read_file(name: str) -> bytes:
-    """Raises FileMissing."""
+    """Read a file. Raises FileMissing."""
     try:
         with default_storage.open(name, "rb") as file:
             return bytes(file.read())
@@ -35,5 +35,5 @@ def has_file(name: str) -> bool:
 
 
 def remove_file(name: str) -> None:
-    """Where there is none, nothing happens."""
+    """Remove a file; do nothing if it does not exist."""
     default_storage.delete(name)

@@ -1,1 +1,1 @@
-"""Checks of what the service stands on, their runs on each host, and addresses for machines."""
+"""Checks of what the service relies on, their runs on each host, and addresses for machines."""

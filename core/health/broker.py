@@ -1,4 +1,4 @@
-"""Checks of the broker: it answers, takes what is written, and has room."""
+"""Checks of the broker: it answers, accepts writes, and has room."""
 
 from typing import Any
 
@@ -13,15 +13,15 @@ NEARLY_FULL = 0.9
 
 
 def broker() -> str:
-    """Write a probe: a broker that answers may be full, or lack its replicas."""
-    # While an alarm is on RabbitMQ reads nothing, and notices by its own heartbeats who is gone:
+    """Write a probe: a broker that answers may still be full, or lack its replicas."""
+    # During an alarm RabbitMQ reads nothing and detects closed connections by its own heartbeats:
     # without them each probe would leave a connection until the alarm is over.
     link = current_app.connection_for_write(heartbeat=HEARTBEAT_SECONDS)
     try:
         link.ensure_connection(max_retries=1, interval_start=0, timeout=1)
         probe_write(link.channel())
     except Exception:
-        # RabbitMQ without room does not even answer to a farewell.
+        # Without room RabbitMQ does not even answer a close.
         link.collect()
         raise
     link.release()
@@ -29,14 +29,14 @@ def broker() -> str:
 
 
 def probe_write(channel: Any) -> None:
-    """Write as little as will be noticed, which the broker forgets by itself."""
+    """Write as little as will be noticed, with an expiry, so that the broker discards it."""
     client = getattr(channel, "client", None)
     if client is not None:
         # Redis and Valkey keep every queue as a key.
         client.set(PROBE, 1, ex=PROBE_SECONDS)
         return
-    # RabbitMQ confirms what it has taken. While an alarm is on it takes one message and no second,
-    # and says so then.
+    # RabbitMQ confirms what it has accepted. During an alarm it accepts one message and reports the
+    # alarm at the second.
     channel.connection.on_blocked = refuse_without_room
     channel.basic_publish = getattr(channel, "basic_publish_confirm", channel.basic_publish)
     queue = Queue(PROBE, routing_key=PROBE, expires=PROBE_SECONDS, max_length=1)
@@ -54,12 +54,12 @@ def probe_write(channel: Any) -> None:
 
 
 def refuse_without_room(_: str) -> None:
-    """Raise RuntimeError: RabbitMQ has blocked the connection."""
+    """Raise RuntimeError, as RabbitMQ has blocked the connection."""
     raise RuntimeError("RabbitMQ takes no messages: its alarm for memory or disk is on")
 
 
 def broker_memory() -> str:
-    """Compare what a Redis holds with its bound; RabbitMQ tells of an alarm when written to."""
+    """Compare the memory of a Redis with its limit; RabbitMQ reports an alarm when written to."""
     with current_app.connection_for_write() as link:
         if link.transport.driver_type == "amqp":
             broker()

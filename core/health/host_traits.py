@@ -18,29 +18,29 @@ logger = logging.getLogger(__name__)
 
 # A file that all hosts must find in the storage, with the same content.
 MARK = "deployment-mark"
-# Hosts differ in it while they are upgraded.
+# Hosts differ in these while they are upgraded.
 MAY_DIFFER = ("version",)
 
 
 def own_traits() -> dict[str, str]:
-    """Return what all hosts of a deployment must have in common; no part that cannot be read."""
-    found = {}
+    """Read the traits of this host; those that cannot be read are left out."""
+    traits = {}
     for name, read in TRAITS.items():
         try:
-            found[name] = read()
+            traits[name] = read()
         except Exception as error:  # a check of its own says what is wrong with that part
             logger.debug("cannot read %s of this host: %s", name, error)
-    return found
+    return traits
 
 
 def fingerprint(*secrets: str) -> str:
-    """Return a digest by which secrets can be compared inside of this deployment alone."""
+    """Return a digest by which secrets can be compared within this deployment only."""
     text = "\0".join(sorted(secrets)).encode()
     return hashlib.blake2b(text, key=UUID(deployment_id()).bytes, digest_size=6).hexdigest()
 
 
 def broker_identity() -> str:
-    """Return the id of a Redis server, which tells two apart that are both called localhost."""
+    """Return the id of a Redis server, which distinguishes two that are both called localhost."""
     with current_app.connection_for_write() as link:
         client = getattr(link.default_channel, "client", None)
         if client is None:
@@ -49,7 +49,7 @@ def broker_identity() -> str:
 
 
 def storage_mark() -> str:
-    """Return what the mark in the storage of files says; make it where there is none."""
+    """Return the content of the mark in the storage of files; create it if it is missing."""
     try:
         return storage.read_file(MARK).decode()
     except storage.FileMissing:
@@ -71,7 +71,7 @@ TRAITS: Mapping[str, Callable[[], str]] = {
 def compare_hosts() -> str:
     """Compare the traits of this host with those that others have reported.
 
-    Raises RuntimeError where they differ, Concern where they may for a while.
+    Raises RuntimeError if they differ, Concern if they may for a while.
     """
     traits = {**hosts.traits_by_host(), hosts.host_name(): own_traits()}
     differing = [name for name in TRAITS if len(values_of(traits.values(), name)) > 1]

@@ -1,6 +1,6 @@
 """Checks of PostgreSQL: its own health, what fills, blocks or wears it, and our connections.
 
-All of it is read from views that any role may read; what only a superuser sees stays unsaid.
+Everything is read from views that any role may read; what only a superuser sees is left out.
 """
 
 import os
@@ -31,19 +31,19 @@ from core.watch.readiness import part
 OLDEST_POSTGRESQL = 140_000
 
 LONG_SECONDS, BLOCKED_SECONDS = 300, 5
-# Of the two thousand million that there are between a row and its end.
+# Ages in transactions; PostgreSQL stops writing at two thousand million.
 MANY_AGES, LAST_AGES = 1_000_000_000, 1_600_000_000
 MANY_DEAD, DEAD_SHARE = 100_000, 1.0
 MUCH_WAL, TOO_MUCH_WAL = 1024**3, 16 * 1024**3
 FEW_LEFT = 0.2
 LITTLE_ROOM_SHARE, NO_ROOM_SHARE = 0.15, 0.05
-# Where PostgreSQL's memory was never set, and the database is too large for that.
+# PostgreSQL's default of shared_buffers, and the size of a database that is too large for it.
 DEFAULT_BUFFERS, LARGE_DATABASE = 128 * 1024**2, 10 * 1024**3
-SHOWN = 3
+LISTED_ROWS = 3
 # Receivers refuse timestamps that are minutes off.
 SKEW_SECONDS, WRONG_SECONDS = 2.0, 60.0
 
-# In the folder of the database's own files, wherever others may lie.
+# Spills into the folder of the database's own files, not into another tablespace.
 SPILL = "SET LOCAL work_mem = '64kB'; SET LOCAL temp_tablespaces = ''"
 FILL = "SELECT count(*) FROM generate_series(1, 50000)"
 INVALID_INDEXES = "SELECT indexrelid::regclass::text FROM pg_index WHERE NOT indisvalid"
@@ -104,41 +104,41 @@ SELECT name FROM pg_settings WHERE setting = '0'
 
 
 def listed_rows(rows: list[Any]) -> str:
-    more = f" and {len(rows) - SHOWN} more" if len(rows) > SHOWN else ""
-    return "; ".join(str(first) for first, *_ in rows[:SHOWN]) + more
+    more = f" and {len(rows) - LISTED_ROWS} more" if len(rows) > LISTED_ROWS else ""
+    return "; ".join(str(first) for first, *_ in rows[:LISTED_ROWS]) + more
 
 
 @register("Find out what it does; SELECT pg_terminate_backend(PROCESS) ends it.")
 def transactions() -> str:
-    """Vacuum removes nothing that is younger than the oldest of them."""
-    if found := rows_of(TRANSACTIONS, LONG_SECONDS, LONG_SECONDS):
-        raise Concern(f"open for long: {listed_rows(found)}")
+    """Look for long transactions: vacuum removes nothing that is younger than the oldest."""
+    if rows := rows_of(TRANSACTIONS, LONG_SECONDS, LONG_SECONDS):
+        raise Concern(f"open for long: {listed_rows(rows)}")
     return f"none is open for more than {LONG_SECONDS} s"
 
 
 @register("End what they wait for, if it may be: SELECT pg_terminate_backend(PROCESS).")
 def locks() -> str:
-    if found := rows_of(BLOCKED, BLOCKED_SECONDS):
-        raise Concern(f"{len(found)} blocked: {listed_rows(found)}")
+    if rows := rows_of(BLOCKED, BLOCKED_SECONDS):
+        raise Concern(f"{len(rows)} blocked: {listed_rows(rows)}")
     return f"nobody has waited for more than {BLOCKED_SECONDS} s"
 
 
 @register("Run vacuumdb --freeze on that database, and find out what stops autovacuum there.")
 def transaction_ids() -> str:
-    """At two thousand million PostgreSQL refuses to write."""
+    """Check the oldest transaction id: at two thousand million PostgreSQL refuses to write."""
     name, age = rows_of(AGES)[0]
-    said = f"the oldest of {name} is {age:,} transactions old"
-    return graded(said, broken=age >= LAST_AGES, doubtful=age >= MANY_AGES)
+    detail = f"the oldest of {name} is {age:,} transactions old"
+    return graded(detail, broken=age >= LAST_AGES, doubtful=age >= MANY_AGES)
 
 
 @register("Switch autovacuum on, end long transactions, and run VACUUM (ANALYZE) on the table.")
 def vacuum() -> str:
     if rows_of(SAFETY, ["autovacuum", "track_counts"]):
         raise RuntimeError("autovacuum is switched off")
-    if found := rows_of(NOT_VACUUMED):
-        raise Concern(f"autovacuum is switched off for {listed_rows(found)}")
-    if found := rows_of(WORN, MANY_DEAD, DEAD_SHARE):
-        raise Concern(f"autovacuum is behind: {listed_rows(found)}")
+    if rows := rows_of(NOT_VACUUMED):
+        raise Concern(f"autovacuum is switched off for {listed_rows(rows)}")
+    if rows := rows_of(WORN, MANY_DEAD, DEAD_SHARE):
+        raise Concern(f"autovacuum is behind: {listed_rows(rows)}")
     return "keeps up"
 
 
@@ -146,40 +146,40 @@ def vacuum() -> str:
 def connections_left() -> str:
     everybody, own, most, limit = rows_of(CONNECTIONS)[0]
     used, most = (own, limit) if 0 <= limit < most else (everybody, most)
-    said = f"{used} of {most} connections are taken"
-    return graded(said, broken=used >= most, doubtful=most - used < FEW_LEFT * most)
+    detail = f"{used} of {most} connections are taken"
+    return graded(detail, broken=used >= most, doubtful=most - used < FEW_LEFT * most)
 
 
 @register("Bring back what reads it, or drop it: SELECT pg_drop_replication_slot(NAME).")
 def replication_slots() -> str:
-    """WAL that a slot holds fills the disk of the server."""
+    """Check replication slots: the WAL that one holds may fill the server's disk."""
     if rows_of("SELECT pg_is_in_recovery()")[0][0]:
         return "a standby keeps none for us"
-    found = rows_of(SLOTS_BEHIND)
+    rows = rows_of(SLOTS_BEHIND)
     late = [
         (f"{name} holds {behind // 1024**2} MiB of WAL{'' if active else ' and nobody reads it'}",)
-        for name, active, behind in found
+        for name, active, behind in rows
         if behind >= MUCH_WAL or not active
     ]
-    if found and found[0][2] >= TOO_MUCH_WAL:
+    if rows and rows[0][2] >= TOO_MUCH_WAL:
         raise RuntimeError(listed_rows(late))
     if late:
         raise Concern(listed_rows(late))
-    return f"{len(found)}, all read" if found else "there are none"
+    return f"{len(rows)}, all read" if rows else "there are none"
 
 
 @register("Make room on the server's disk, or have prune forget more.")
 def database_size() -> str:
-    """Its room is known where the server is on this host and lets us know its folder."""
+    """Check disk space, which is known if the server is on this host and shows its folder."""
     size = rows_of(SIZE)[0][0]
-    said = f"{size // 1024**2} MiB"
+    detail = f"{size // 1024**2} MiB"
     folder = rows_of(DATA_FOLDER)
     if not folder or not os.path.isdir(folder[0][0]):
-        return f"{said}; the room on its disk is not ours to see"
+        return f"{detail}; the room on its disk is not ours to see"
     usage = shutil.disk_usage(folder[0][0])
-    said = f"{said}, {usage.free // 1024**2} MiB free beside it"
+    detail = f"{detail}, {usage.free // 1024**2} MiB free beside it"
     return graded(
-        said,
+        detail,
         broken=usage.free < NO_ROOM_SHARE * usage.total,
         doubtful=usage.free < LITTLE_ROOM_SHARE * usage.total,
     )
@@ -188,10 +188,10 @@ def database_size() -> str:
 @register("Set shared_buffers to a quarter of the server's memory and restart it.")
 def database_memory() -> str:
     size, buffers = rows_of(SIZE)[0]
-    said = f"shared_buffers is {buffers // 1024**2} MiB, the database {size // 1024**2} MiB"
+    detail = f"shared_buffers is {buffers // 1024**2} MiB, the database {size // 1024**2} MiB"
     if buffers <= DEFAULT_BUFFERS and size >= LARGE_DATABASE:
-        raise Concern(f"{said}: it was never set")
-    return said
+        raise Concern(f"{detail}: it was never set")
+    return detail
 
 
 @register("Switch them on and restart PostgreSQL: what was answered may be lost in a crash.")
@@ -204,7 +204,7 @@ def durability() -> str:
 
 @register("Take statement_timeout out of ignore_startup_parameters and server_reset_query.")
 def timeouts() -> str:
-    """A pooler that forgets what a connection was told lets a statement run for ever."""
+    """Check that timeouts are set: a pooler may reset them, and a statement then runs for ever."""
     if missing := rows_of(TIMEOUTS):
         raise Concern(f"our connections have none: {', '.join(name for (name,) in missing)}")
     return "our connections have theirs"
@@ -258,7 +258,7 @@ def engine_database() -> str:
 def database_disk() -> str:
     """Have PostgreSQL write a file of a megabyte, which it removes again.
 
-    A server whose disk is full goes on answering whatever reads.
+    A server with a full disk keeps answering reads.
     """
     try:
         with transaction.atomic(), connection.cursor() as cursor:
@@ -283,7 +283,7 @@ def migrations() -> str:
 
 
 def applied_migrations() -> set[tuple[str, str]]:
-    """Return the app and name of each; none where nothing was ever migrated."""
+    """Return app and name of each applied migration; empty before the first `migrate`."""
     try:
         return set(rows_of("SELECT app, name FROM django_migrations"))
     except ProgrammingError:
@@ -292,7 +292,7 @@ def applied_migrations() -> set[tuple[str, str]]:
 
 @cache
 def shipped_migrations() -> frozenset[tuple[str, str]]:
-    """Return the app and name of each migration, by its file: loading all of them takes 9 MB."""
+    """Return the app and name of each shipped migration, by file: loading all takes 9 MB."""
     return frozenset(
         (app.label, each.name)
         for app in apps.get_app_configs()
@@ -317,7 +317,7 @@ def clock() -> str:
         (theirs,) = cursor.fetchone()
         after = time.time()
     skew = theirs - (before + after) / 2
-    # It was read at some moment of the call: a slow answer makes no clock wrong.
+    # The clock was read at some moment of the call: a slow answer is not a wrong clock.
     at_least = abs(skew) - (after - before) / 2
-    said = f"the database's is {abs(skew):.1f} s {'ahead' if skew > 0 else 'behind'}"
-    return graded(said, broken=at_least >= WRONG_SECONDS, doubtful=at_least >= SKEW_SECONDS)
+    detail = f"the database's is {abs(skew):.1f} s {'ahead' if skew > 0 else 'behind'}"
+    return graded(detail, broken=at_least >= WRONG_SECONDS, doubtful=at_least >= SKEW_SECONDS)

@@ -1,4 +1,4 @@
-"""What machines ask by address: alive, ready, and the figures (decision N17)."""
+"""Endpoints for machines: liveness, readiness and metrics (decision N17)."""
 
 from collections.abc import Callable, Mapping
 from ipaddress import ip_address
@@ -13,18 +13,18 @@ Answer = Callable[[HttpRequest], HttpResponse]
 
 
 def healthz(request: HttpRequest) -> HttpResponse:
-    """200 while this process answers at all."""
+    """Answer 200 while this process answers at all."""
     return JsonResponse({"status": "ok"})
 
 
-# What they tell is for those inside.
+# Endpoints whose answers are for the internal network alone.
 INSIDE: Mapping[str, Answer] = {"/readyz": readyz, "/metrics": metrics}
 
 
 class Probes:
-    """Middleware: /healthz answers whatever the Host header says, the others if asked by address.
+    """Middleware: /healthz is answered for any Host header, the others only by address.
 
-    Load balancers, kubelets and Prometheus do so, and are not to be listed in ALLOWED_HOSTS.
+    Load balancers, kubelets and Prometheus call us by address, which ALLOWED_HOSTS need not list.
     """
 
     def __init__(self, get_response: Answer) -> None:
@@ -41,10 +41,10 @@ class Probes:
 
 
 def is_no_domain(host: str) -> bool:
-    """Whether it is an address or a name without a dot, such as that of a container.
+    """Return whether it is an address or a name without a dot, such as that of a container.
 
-    A page from outside can give a name of its own our address and read what we answer to it; to
-    these it cannot.
+    DNS rebinding: a page from outside can point a name of its own to our address and read our
+    answers, but it cannot do so with these.
     """
     name, _ = split_domain_port(host)
     if "." not in name and ":" not in name:

@@ -1,10 +1,10 @@
-"""A descriptor that a loop waits for besides its sockets, and others ring."""
+"""Wake-up descriptor that a loop polls together with its sockets."""
 
 import os
 
 
 class Bell:
-    """Rings are not counted. It is shared with processes that are forked after it was made."""
+    """Wake-up flag, shared with processes that are forked later. Rings are not counted."""
 
     def __init__(self) -> None:
         self._descriptor = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
@@ -19,7 +19,7 @@ class Bell:
         os.eventfd_write(self._descriptor, 1)
 
     def silence(self) -> bool:
-        """Whether it has rung since the last time."""
+        """Clear the bell; return whether it has rung since the previous call."""
         try:
             os.eventfd_read(self._descriptor)
         except BlockingIOError:

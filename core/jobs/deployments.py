@@ -1,6 +1,6 @@
-"""Which deployment this is: an id made with its database (decision N29).
+"""Id of the deployment, made with its database (decision N29).
 
-What is rung for and what is kept in a cache carries it, so that two deployments may share a broker.
+Doorbells and cache keys carry it, so that two deployments may share a broker.
 """
 
 import logging
@@ -14,26 +14,26 @@ from core.models import Deployment
 logger = logging.getLogger(__name__)
 
 HEADER = "deployment"
-# Shared with the processes that are forked from this one: whichever reads the id first tells the
-# others, among them those that ask no database.
+# Shared with forked processes: the first to read the id makes it known to the others, some of
+# which never query the database.
 _shared = mmap.mmap(-1, 16)
 _UNKNOWN = bytes(16)
 
 
 def deployment_id() -> str:
-    """The id of the database; asks for it once. Raises what the database says when it is away."""
-    known = known_id()
-    if known is None:
-        made, _ = Deployment.objects.get_or_create(pk=1)
-        remember(made.uuid)
-        known = str(made.uuid)
-    return known
+    """Return the deployment's id, queried once. Raises database errors if it is not reachable."""
+    cached_id = known_id()
+    if cached_id is None:
+        row, _ = Deployment.objects.get_or_create(pk=1)
+        remember(row.uuid)
+        cached_id = str(row.uuid)
+    return cached_id
 
 
 def known_id() -> str | None:
-    """The same, if this process or a relative of it has read it."""
-    found = _shared[:]
-    return None if found == _UNKNOWN else str(UUID(bytes=found))
+    """Return the deployment's id if this process or a relative has read it, else None."""
+    stored = _shared[:]
+    return None if stored == _UNKNOWN else str(UUID(bytes=stored))
 
 
 def remember(uuid: UUID | None) -> None:
@@ -41,10 +41,10 @@ def remember(uuid: UUID | None) -> None:
 
 
 def own_headers() -> dict[str, str]:
-    """What a doorbell carries; nothing while nobody knows the id."""
+    """Return the headers of a doorbell; empty while the id cannot be read."""
     try:
         return {HEADER: deployment_id()}
-    except Exception:  # whatever keeps us from asking: a doorbell without it is heard too
+    except Exception:  # a doorbell without the id still works
         logger.debug("the deployment is not known yet", exc_info=True)
         return {}
 
@@ -59,5 +59,5 @@ def is_foreign(headers: Mapping[str, Any] | None) -> bool:
 
 
 def cache_key(key: str, prefix: str, version: int) -> str:
-    """Django's KEY_FUNCTION: no two deployments have a key in common."""
+    """Build a cache key (Django's KEY_FUNCTION) that no other deployment has."""
     return f"{prefix}:{deployment_id()}:{version}:{key}"

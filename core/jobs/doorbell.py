@@ -1,4 +1,4 @@
-"""Starts Celery tasks early. The work is in database rows, so a lost ring only costs time."""
+"""Doorbells that start Celery tasks early. Work is in rows, so a lost ring only costs time."""
 
 import logging
 from typing import Any
@@ -20,7 +20,7 @@ def ring(task: str, *arguments: Any, expires: int = 30) -> None:
     """
     try:
         current_app.send_task(task, arguments, expires=expires, headers=ring_headers())
-    except Exception as error:  # a client whose broker answers errors may raise whatever it likes
+    except Exception as error:  # a client may raise anything if its broker answers errors
         text = "cannot reach the broker, %s will run without it: %s"
         logger.warning(text, task, error, extra={"task": task})
 
@@ -31,7 +31,7 @@ def ring_job(name: str, *, expires: int = 30) -> None:
 
 
 def ring_headers() -> dict[str, str]:
-    """Which deployment rings, for which request, and in which trace."""
+    """Return headers that name the deployment, the request and the trace of a doorbell."""
     cause = {
         request_ids.CELERY_HEADER: request_ids.current(),
         traces.TRACEPARENT: traces.tracer.current_parent(),

@@ -1,7 +1,7 @@
-"""One bad row harms only itself: whoever works through many goes on without it, and says so.
+"""Failing rows: work on many rows continues without them, and reports them.
 
-A row that fails is noted in a table, logged once, and shown at the desk and by /readyz, until it is
-done after all, or a day after it failed last.
+A row that fails is recorded in a table, logged once, and shown at the desk and by /readyz, until it
+succeeds after all, or a day after its last failure.
 Why: decision page config-one-bad-row-harms-only-itself.
 """
 
@@ -21,39 +21,39 @@ K = TypeVar("K")
 M = TypeVar("M", bound=Model)
 
 # No row's fault: the database is away, waits for a lock, or is full. The whole run is repeated.
-NOBODY_S_FAULT = (OperationalError, InterfaceError)
-# Where so many fail in one run it is not the rows that are bad.
+DATABASE_ERRORS = (OperationalError, InterfaceError)
+# With this many failures in one run the rows are not to blame: the run stops.
 MOST_FAILURES = 100
 REMEMBERED = timedelta(days=1)
 LONGEST_KEY, LONGEST_ERROR = 100, 300
-# What people are told of an error that nobody foresaw; the log has the rest.
+# Message for people about an unexpected error; the log has the details.
 UNFORESEEN = "An unexpected error. Nothing was changed."
 
 
 class TooManyFailures(RuntimeError):
-    """It is not the rows that are bad; the message has the last of them."""
+    """More rows failed than can be bad themselves; the message has the last failure."""
 
 
 class Outcome(NamedTuple, Generic[K]):
-    """How many were done, and why the others were not."""
+    """Number of items that succeeded, and the reason for each that did not."""
 
     done: int
     refused: dict[K, str]
 
 
-def do_each(
+def try_each(
     keys: Iterable[K],
     act: Callable[[K], object],
     *,
     refusals: tuple[type[Exception], ...] = (),
     stops: tuple[type[Exception], ...] = (),
 ) -> Outcome[K]:
-    """Do something for each, in a transaction of its own; none that fails keeps the others.
+    """Call `act` for each key in a transaction of its own; one that fails does not stop the others.
 
-    The words of `refusals` are for people; other errors are logged. Raises those of `stops`, and
-    what the database says when it is away.
+    Messages of `refusals` are for people; other errors are logged. Raises exceptions of `stops`,
+    and database errors when the connection is lost.
     """
-    done, refused = 0, {}
+    succeeded, refused = 0, {}
     for key in keys:
         try:
             with transaction.atomic():
@@ -63,13 +63,13 @@ def do_each(
         except refusals as refusal:
             refused[key] = str(refusal)
         except Exception as error:
-            if isinstance(error, NOBODY_S_FAULT) and not connection_lives():
+            if isinstance(error, DATABASE_ERRORS) and not connection_lives():
                 raise
             logger.exception("%s failed for %s", act.__qualname__, key)
             refused[key] = UNFORESEEN
         else:
-            done += 1
-    return Outcome(done, refused)
+            succeeded += 1
+    return Outcome(succeeded, refused)
 
 
 def count_failed_rows() -> dict[str, int]:
@@ -79,17 +79,17 @@ def count_failed_rows() -> dict[str, int]:
 
 
 def note_failed_row(job: str, kind: str, key: str, error: str) -> bool:
-    """Record that a job failed on a row; True if that is new."""
-    row, made = FailedRow.objects.get_or_create(
+    """Record that a job failed on a row; return True if that is new."""
+    row, is_new = FailedRow.objects.get_or_create(
         job=job,
         kind=kind,
         key=key[:LONGEST_KEY],
         defaults={"error": error[:LONGEST_ERROR]},
     )
-    if not made:
+    if not is_new:
         again = {"last_at": timezone.now(), "times": F("times") + 1}
         FailedRow.objects.filter(pk=row.pk).update(error=error[:LONGEST_ERROR], **again)
-    return made
+    return is_new
 
 
 def lately_failed_keys(job: str, kind: str) -> list[str]:
@@ -102,7 +102,7 @@ def forget_failed_rows(job: str, kind: str, keys: Iterable[object]) -> None:
 
 
 def forget_old_rows() -> None:
-    """Delete the rows of all tasks that last failed more than REMEMBERED ago."""
+    """Delete the rows of all jobs whose last failure is longer ago than REMEMBERED."""
     FailedRow.objects.filter(last_at__lt=timezone.now() - REMEMBERED).delete()
 
 
@@ -111,12 +111,12 @@ def connection_lives() -> bool:
 
 
 class FailingRows:
-    """Failures of one run of a job, which is named as its pulse is."""
+    """Failures of one run of a job, which has the name of its pulse."""
 
     def __init__(self, job: str) -> None:
         self.job = job
         self.failed: dict[tuple[str, str], str] = {}
-        # Those that failed in earlier runs.
+        # Kinds and keys of the rows that failed in earlier runs.
         self.known: set[tuple[str, str]] = set()
         for row in FailedRow.objects.filter(job=job):
             if row.last_at < timezone.now() - REMEMBERED:
@@ -124,11 +124,11 @@ class FailingRows:
             else:
                 self.known.add((row.kind, row.key))
 
-    def first(self, found: QuerySet[M], most: int, key: str = "pk") -> list[M]:
-        """The first `most` of these, and only then those that failed in earlier runs."""
-        failed = {f"{key}__in": [known for _, known in self.known]}
-        rows = list(found.exclude(**failed)[:most])
-        return rows + list(found.filter(**failed)[: most - len(rows)])
+    def first(self, candidates: QuerySet[M], most: int, key: str = "pk") -> list[M]:
+        """Return up to `most` rows; rows that failed in earlier runs come last."""
+        failed = {f"{key}__in": [failed_key for _, failed_key in self.known]}
+        rows = list(candidates.exclude(**failed)[:most])
+        return rows + list(candidates.filter(**failed)[: most - len(rows)])
 
     def do(
         self,
@@ -138,12 +138,12 @@ class FailingRows:
         *,
         not_theirs: tuple[type[Exception], ...] = (),
     ) -> int:
-        """Do `work` for all keys in a transaction; where it fails, for each half of them.
+        """Do `work` for all keys in a transaction; if it fails, for each half of them.
 
-        So only what fails by itself is left out and noted. Returns how many were done. Raises
-        TooManyFailures, the errors that no row is to blame for, and those of `not_theirs`.
+        Only keys that fail by themselves are left out and noted. Returns how many succeeded.
+        Raises TooManyFailures, DATABASE_ERRORS, and exceptions of `not_theirs`.
         """
-        blameless: tuple[type[Exception], ...] = (*NOBODY_S_FAULT, *not_theirs)
+        blameless: tuple[type[Exception], ...] = (*DATABASE_ERRORS, *not_theirs)
         try:
             with transaction.atomic():
                 work(keys)
@@ -160,7 +160,7 @@ class FailingRows:
         return len(keys)
 
     def note(self, kind: str, key: object, error: Exception) -> None:
-        """Keep that a row failed; log it the first time. Raises TooManyFailures."""
+        """Record that a row failed; log it the first time. Raises TooManyFailures."""
         text = f"{type(error).__name__}: {error}".replace("\x00", "").partition("\n")[0]
         row = kind, str(key)[:LONGEST_KEY]
         self.failed[row] = text
@@ -172,8 +172,8 @@ class FailingRows:
             raise TooManyFailures(f"{len(self.failed)} rows failed, the last with {text}")
 
     def forget(self, kind: str, keys: Sequence[Any]) -> None:
-        """These have been done after all."""
-        done = self.known & {(kind, str(key)[:LONGEST_KEY]) for key in keys} if self.known else ()
-        for _, key in done:
+        """Remove rows that have succeeded after all from the failed rows."""
+        cured = self.known & {(kind, str(key)[:LONGEST_KEY]) for key in keys} if self.known else ()
+        for _, key in cured:
             FailedRow.objects.filter(job=self.job, kind=kind, key=key).delete()
-        self.known.difference_update(done)
+        self.known.difference_update(cured)

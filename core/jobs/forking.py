@@ -21,9 +21,9 @@ def end_with_parent(number: int) -> None:
 
 
 def fork_into(work: Callable[[], None]) -> int:
-    """Run `work` in a child that is told to stop when this process ends; returns its id."""
+    """Run `work` in a child that is told to stop when this process ends; return its id."""
     parent = os.getpid()
-    # A signal that comes at once waits until whoever it is meant for can hear it.
+    # Signals wait until both processes can handle them: an early one must not get lost.
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {*ENDS, signal.SIGCHLD})
     child = os.fork()
     if child:

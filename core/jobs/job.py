@@ -1,6 +1,6 @@
 """Jobs: functions that run every so often, one run of each at a time over all workers.
 
-A job does some of what rows say is to be done, and returns how much. The scheduler of any worker
+A job does some of the work that rows call for, and returns how much. The scheduler of any worker
 runs it when it is due (core.jobs.scheduler), and `doorbell.ring_job` has a worker run it
 at once. A run begins by taking the job's lease, and is killed before that ends: no two runs of a
 job overlap. Long work is done in batches, a batch a run, so that other jobs have their turn.
@@ -23,10 +23,10 @@ from core.jobs.failing_rows import count_failed_rows
 from core.measures import catalogue, counting, sums
 from core.models import Pulse
 
-# A lease outlives the time limit of its run by so much.
+# Seconds by which a lease outlives the time limit of its run.
 MARGIN_SECONDS = 5
 
-# A job is in trouble after so many runs without success, or where none succeeded in so long.
+# A job is in trouble after MOST_TRIES runs, or MOST_PERIODS and SOME_TIME, without success.
 MOST_TRIES = 3
 MOST_PERIODS = 3
 SOME_TIME = timedelta(minutes=5)
@@ -61,7 +61,7 @@ class Job:
     """A job: its name, what it does, and when and where it runs.
 
     `work` returns how many things it did; a run that did `batch` or more has probably left some.
-    A run is killed after `limit_seconds`. Where `has_work` finds nothing, a run begins only once a
+    A run is killed after `limit_seconds`. If `has_work` finds nothing, a run begins only once a
     minute. With `in_child` a run is a process of its own: one that waits for others or takes long.
     With `at_start` each worker runs it when it starts, and with `on_each_host` at its own pace.
     """
@@ -77,11 +77,11 @@ class Job:
     on_each_host: bool = False
 
     def __call__(self) -> int | None:
-        """Run it now; return how many things it did, or None where another run is at work."""
+        """Run it now; return how many things it did, or None if another run is at work."""
         return self.run()
 
     def run(self, *, rested: bool = False) -> int | None:
-        """Run it, with `rested` only if it has not begun for its period, here or elsewhere."""
+        """Run it; with `rested` only if no run has begun within its period, here or elsewhere."""
         if self.on_each_host:
             return self.work()
         rest = self.every.total_seconds() if rested else 0.0
@@ -94,20 +94,21 @@ class Job:
         return self._run_under_lease(run)
 
     def _run_under_lease(self, run: UUID) -> int:
-        began, done = time.monotonic(), False
+        began = time.monotonic()
+        succeeded = False
         try:
             result = self.work()
-            done = True
+            succeeded = True
         finally:
-            counting.count(catalogue.JOB_RUNS, self.name, "done" if done else "failed")
+            counting.count(catalogue.JOB_RUNS, self.name, "done" if succeeded else "failed")
             counting.count(catalogue.JOB_SECONDS, self.name, by=time.monotonic() - began)
-            end(self.name, run, done=done)
-            # This process may have nothing to do for long, or end at once.
+            end(self.name, run, succeeded=succeeded)
+            # This process may stay idle for long, or end at once.
             sums.write_sums()
         return result
 
     def run_within_limit(self, *, rested: bool = False) -> int | None:
-        """Run it, and end this process where that takes longer than `limit_seconds`."""
+        """Run it, and end this process if that takes longer than `limit_seconds`."""
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(self.limit_seconds)
         try:
@@ -115,38 +116,38 @@ class Job:
         finally:
             signal.alarm(0)
 
-    def has_more(self, done: int | None) -> bool:
-        """Return whether a run that did so many things has probably left some."""
-        return done is not None and self.batch is not None and done >= self.batch
+    def has_more(self, count: int | None) -> bool:
+        """Return whether a run that did `count` things has probably left some."""
+        return count is not None and self.batch is not None and count >= self.batch
 
 
 registered: dict[str, Job] = {}
 
 
 def job(*, every: timedelta, limit_seconds: int, **facts: Any) -> Callable[..., Job]:
-    """Make a function a job of its name; the parameters are those of Job."""
+    """Decorate a function as a job of its name; the parameters are those of Job."""
 
     def register(work: Callable[[], int]) -> Job:
-        made = Job(work.__name__, work, every, limit_seconds, **facts)
-        registered[made.name] = made
-        return made
+        new_job = Job(work.__name__, work, every, limit_seconds, **facts)
+        registered[new_job.name] = new_job
+        return new_job
 
     return register
 
 
 @cache
 def all_jobs() -> Mapping[str, Job]:
-    """Return the jobs of all apps by their names: what their modules `jobs` register.
+    """Return the jobs of all apps by name, as their modules `jobs` register them.
 
-    `core.jobs` is this folder, so that rooms of core have modules of their own.
+    `core.jobs` is this package, so the folders of core have modules of their own.
     """
     autodiscover_modules("jobs", "health.jobs", "mailing.jobs")
     return registered
 
 
-def end(name: str, run: UUID, *, done: bool) -> None:
+def end(name: str, run: UUID, *, succeeded: bool) -> None:
     with connection.cursor() as cursor:
-        cursor.execute(END, {"name": name, "run": run, "done": done})
+        cursor.execute(END, {"name": name, "run": run, "done": succeeded})
 
 
 class JobState(NamedTuple):
@@ -176,7 +177,7 @@ class JobReport(NamedTuple):
     failed: int = 0
 
     def trouble(self, now: datetime) -> str | None:
-        """Return what is wrong with it, if anything is; nothing of one that never began."""
+        """Return what is wrong with it, or None; a job that never began is fine."""
         pulse = self.pulse
         if pulse is None:
             return None
@@ -199,7 +200,7 @@ class JobReport(NamedTuple):
 
 
 def job_reports() -> list[JobReport]:
-    """Return how each job goes that runs once for all hosts."""
+    """Return the report of each job that runs once for all hosts."""
     pulses, failed = Pulse.objects.in_bulk(), count_failed_rows()
     return [
         JobReport(each.name, each.every, pulses.get(each.name), failed.get(each.name, 0))

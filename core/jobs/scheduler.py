@@ -36,11 +36,11 @@ logger = logging.getLogger(__name__)
 LOOK_EVERY_SECONDS = 3.0
 # A job that took longer has its next run in a child.
 QUICK_SECONDS = 1.0
-# A job without work runs once in this time, which shows that it is looked after.
+# A job without work runs once in this time, which shows that it is still scheduled.
 QUIET_SECONDS = 60.0
-# A statement of a quick job may take so long.
+# Limit of a statement of a quick job.
 PATIENCE_SECONDS = 3.0
-# A job at work here has so long to end once the worker stops.
+# Time for a job at work here to end once the worker stops.
 STOP_WITHIN_SECONDS = 5
 NEVER = JobState(age=math.inf, at_work=False, tries=0)
 
@@ -60,11 +60,11 @@ class Scheduler:
         self.children: dict[int, Child] = {}
         self.long: set[Job] = set()
         self.unfinished: set[Job] = set()
-        # The last begin of each job in this process.
-        self.begun: dict[Job, float] = {}
+        # Time of the last start of each job in this process.
+        self.last_begins: dict[Job, float] = {}
 
     def run_due_jobs(self) -> float:
-        """Run each job that is due; return in how many seconds to look again.
+        """Run each job that is due; return the number of seconds until the next look.
 
         Raises OperationalError and InterfaceError.
         """
@@ -80,7 +80,7 @@ class Scheduler:
                 if self.run(job, state):
                     wait = min(wait, job.every.total_seconds())
             except (OperationalError, InterfaceError):
-                # In a child next time: the next look would end here as well.
+                # It runs in a child next time, or the next look would end here as well.
                 self.long.add(job)
                 raise
             except Exception:
@@ -89,11 +89,11 @@ class Scheduler:
 
     def is_due(self, job: Job, state: JobState) -> bool:
         every = job.every.total_seconds()
-        looked = time.monotonic() - self.begun.get(job, -math.inf)
+        looked = time.monotonic() - self.last_begins.get(job, -math.inf)
         if job.on_each_host:
             return looked >= every
         if state.at_work:
-            # Whoever is at it sees to the rest.
+            # The run at work takes care of the rest.
             self.unfinished.discard(job)
             return False
         if job in self.unfinished or self.is_at_start(job):
@@ -101,28 +101,28 @@ class Scheduler:
         return state.age >= every and (job.has_work is None or looked >= every)
 
     def is_at_start(self, job: Job) -> bool:
-        return job.at_start and job not in self.begun
+        return job.at_start and job not in self.last_begins
 
     def run(self, job: Job, state: JobState) -> int | None:
-        """Run it here or in a child; return how many things were done here."""
+        """Run it here or in a child; return how many things a run here did."""
         rested = job not in self.unfinished and not self.is_at_start(job)
-        began = self.begun[job] = time.monotonic()
+        began = self.last_begins[job] = time.monotonic()
         self.unfinished.discard(job)
         apart = job in self.long or state.tries > 0
         has_work = apart or job.has_work is None or job.has_work()
         if not has_work and state.age < QUIET_SECONDS:
             return None
         if apart or (has_work and job.in_child):
-            # A child must not inherit a connection: both would speak on it.
+            # A child must not inherit a connection: both would use it.
             connection.close()
             child = fork_into(partial(run_in_child, job, rested=rested))
             self.children[child] = Child(job, began)
             return None
-        done = run_traced(job, rested=rested)
+        count = run_traced(job, rested=rested)
         self.note_length(job, time.monotonic() - began)
-        if job.has_more(done):
+        if job.has_more(count):
             self.unfinished.add(job)
-        return done
+        return count
 
     def note_length(self, job: Job, seconds: float) -> None:
         if seconds > QUICK_SECONDS:
@@ -142,7 +142,7 @@ class Scheduler:
                 logger.error("%s ended with status %d", name, status, extra={"job": name})
 
     def stop(self) -> None:
-        """Begin nothing more, and end what is at work here within STOP_WITHIN_SECONDS."""
+        """Begin no more jobs, and end what is at work here within STOP_WITHIN_SECONDS."""
         self.stopping = True
         signal.alarm(STOP_WITHIN_SECONDS)
         for child in self.children:
@@ -150,7 +150,7 @@ class Scheduler:
 
 
 def run_in_child(job: Job, *, rested: bool = False) -> None:
-    """In a child: run a job to its end, batch by batch, each within its time limit."""
+    """Run a job in a child to its end, batch by batch, each within its time limit."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     database.wait_at_most()
     more = job.has_more(run_traced(job, rested=rested))
@@ -164,7 +164,7 @@ def run_traced(job: Job, *, rested: bool = False) -> int | None:
 
 
 def run_scheduler() -> None:
-    """In a child of the worker: look, and run what is due, until SIGTERM."""
+    """Run due jobs, in a child of the worker, until SIGTERM."""
     become_kind("scheduler")
     database.wait_at_most(PATIENCE_SECONDS)
     scheduler, bell = Scheduler(), Bell()
@@ -174,7 +174,7 @@ def run_scheduler() -> None:
         bell.ring()
 
     signal.signal(signal.SIGTERM, stop)
-    # A child that ends is looked after at once.
+    # A child that ends is reaped at once.
     signal.signal(signal.SIGCHLD, lambda *_: bell.ring())
     # The first look comes a moment after the start, when the loops are at work.
     wait = LOOK_EVERY_SECONDS
@@ -185,7 +185,7 @@ def run_scheduler() -> None:
             break
         wait = LOOK_EVERY_SECONDS
         try:
-            # For the worker's main process, which asks no database.
+            # Makes the id known to the worker's main process, which never queries the database.
             deployment_id()
             wait = scheduler.run_due_jobs()
         except (OperationalError, InterfaceError) as error:

@@ -1,1 +1,1 @@
-"""Emails: the rows in which they wait, and what sends them."""
+"""Emails: the rows in which they wait, and the job that sends them."""

@@ -1,4 +1,4 @@
-"""Settings of the mail server: Django would say so only when the first email is sent."""
+"""Checks of the mail settings, which Django would report only at the first email."""
 
 from collections.abc import Iterator
 from email.utils import parseaddr

@@ -1,9 +1,9 @@
-"""Emails to companies: rows in the transaction of what they tell of, sent by a job of its own.
+"""Emails to companies: rows of the transaction that they report on, sent by a job of its own.
 
-A claim counts the try and says when the next one is, before anything is sent. So it does not matter
-how a try ends: what was sent is deleted, and all else is tried again. A second email is sent only
-where the process dies, or the mail server falls silent, between the server's taking the email and
-our noting it; both then have the same Message-ID.
+A claim counts the attempt and schedules the next one, before anything is sent. So it does not
+matter how an attempt ends: what was sent is deleted, and all else is retried. An email is sent
+twice only if the process dies, or the mail server falls silent, between the server's acceptance and
+our record of it; both copies then have the same Message-ID.
 Why: decision page engine-emails-are-rows-and-sent-at-least-once.
 """
 
@@ -28,7 +28,7 @@ from core.models import Mail
 
 logger = logging.getLogger(__name__)
 
-# A run sends so many at most, and is killed after so long, whatever the mail server does.
+# Most emails of a run, and the seconds after which it is killed, whatever the mail server does.
 MOST_AT_ONCE = 20
 LIMIT_SECONDS = 120
 # The waits double, and add up to 25 hours. The first is longer than a run may take, so no email is
@@ -56,15 +56,15 @@ class ClaimedMail(NamedTuple):
     address: str
     subject: str
     text: str
-    # Encrypted text, in the place of the other.
+    # Encrypted text, instead of `text`.
     secret_text: str | None
     tries: int
 
 
-def keep_mail(address: str, subject: str, text: str, *, secret: bool = False) -> None:
-    """Write down an email that is to be sent. It is sent once the transaction is committed.
+def enqueue_mail(address: str, subject: str, text: str, *, secret: bool = False) -> None:
+    """Store an email that is to be sent. It is sent once the transaction is committed.
 
-    Encrypt the text of a `secret` email: it holds a link that opens something.
+    The text of a `secret` email is encrypted: it holds a link that grants access.
     """
     now = timezone.now()
     Mail.objects.create(
@@ -78,24 +78,25 @@ def keep_mail(address: str, subject: str, text: str, *, secret: bool = False) ->
 
 
 def ring_mail_job() -> None:
-    """Have what is due sent at once, when the transaction is committed.
+    """Have due emails sent at once, when the transaction is committed.
 
-    Not for engine loops, which never wait for the broker: the scheduler finds what they write.
+    Engine loops do not call it, as they never wait for the broker: the scheduler finds their rows.
     """
     transaction.on_commit(lambda: doorbell.ring_job("send_mails"), robust=True)
 
 
 def send_due() -> int:
-    """Send what is due, MOST_AT_ONCE at most; returns how many were sent.
+    """Send due emails, at most MOST_AT_ONCE; return how many were sent.
 
-    An email that fails keeps none of the others. A mail server that is away is asked once a run.
+    An email that fails does not stop the others. A mail server that is away is tried once a run.
     """
     give_up()
-    rows, sent = FailingRows("send_mails"), 0
+    rows = FailingRows("send_mails")
+    sent_count = 0
     for _ in range(MOST_AT_ONCE):
         mail = claim_mail()
         if mail is None:
-            return sent
+            return sent_count
         try:
             submit_mail(mail)
         # Whatever is wrong with one email, the others go out.
@@ -109,14 +110,14 @@ def send_due() -> int:
             )
             counting.count(catalogue.MAILS, "failed")
             if server_is_away(error):
-                return sent
+                return sent_count
             rows.note("email", mail.id, error)
         else:
             Mail.objects.filter(pk=mail.id).delete()
             rows.forget("email", [mail.id])
             counting.count(catalogue.MAILS, "sent")
-            sent += 1
-    return sent
+            sent_count += 1
+    return sent_count
 
 
 def has_mail() -> bool:
@@ -125,13 +126,13 @@ def has_mail() -> bool:
 
 
 def oldest_due_mail() -> datetime | None:
-    """Since when the longest-due email waits to be sent, or to be tried again."""
+    """Return when the oldest unsent email was created; None if there is none."""
     first: datetime | None = Mail.objects.aggregate(first=Min("created_at"))["first"]
     return first
 
 
 def server_is_away(error: Exception) -> bool:
-    """Whether the next email would fail too: it is not this one that the server refused."""
+    """Return whether the next email would fail too: the error is not about this one."""
     about_one = (SMTPRecipientsRefused, SMTPDataError)
     return isinstance(error, OSError) and not isinstance(error, about_one)
 

@@ -1,1 +1,1 @@
-"""What the service counts of its own work: in memory, then in sums over all processes."""
+"""Metrics of the service's own work: in memory, then in sums over all processes."""

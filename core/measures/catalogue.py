@@ -1,14 +1,14 @@
-"""All that is counted: what is defined here is shown.
+"""Catalogue of all measures; each one defined here is shown.
 
-docs/operations/metrics.md says the same to operators. How many there are now is no count but a
-gauge (core.measures.gauges).
+docs/operations/metrics.md describes them to operators. Current numbers are gauges instead
+(core.measures.gauges).
 """
 
 from core.measures.counting import CountMeasure, TimeMeasure
 
-# Seconds. From what one host answers to the end of DELIVERY_TIMEOUT_SECONDS.
+# Seconds, from an answer of the same host up to DELIVERY_TIMEOUT_SECONDS.
 ANSWERING = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
-# From an event that is sent at once to one that has waited for a day.
+# Seconds, for an event that is sent at once up to one that has waited for a day.
 WAITING = (*ANSWERING[1:], 60.0, 300.0, 3600.0, 86400.0)
 
 DELIVERY_ATTEMPTS = CountMeasure(

@@ -16,9 +16,9 @@ Series = tuple[str, Labels]
 
 @dataclass(frozen=True, slots=True)
 class CountMeasure:
-    """What happens, so many times or for so many seconds, by the values of its labels.
+    """Counter of occurrences or seconds, by the values of its labels.
 
-    In Prometheus its name has `parceldesk_` before it and `_total` behind it. The series of
+    In Prometheus its name has `parceldesk_` before it and `_total` after it. The series of
     `from_zero` are shown before anything was counted: increase() sees no first event otherwise.
     """
 
@@ -30,7 +30,7 @@ class CountMeasure:
 
 @dataclass(frozen=True, slots=True)
 class TimeMeasure:
-    """What takes seconds; `bounds` are those of the histogram's buckets, in order."""
+    """Histogram of seconds; `bounds` are those of its buckets, in order."""
 
     name: str
     text: str
@@ -42,17 +42,17 @@ class TimeMeasure:
         return f"{self.name}_sum"
 
     def bucket_of(self, seconds: float) -> float | None:
-        """The bound of the bucket that a time falls into; None for the last."""
+        """Return the bound of the bucket that a time falls into; None for the last."""
         place = bisect_left(self.bounds, seconds)
         return self.bounds[place] if place < len(self.bounds) else None
 
     def bucket(self, bound: float | None, labels: Labels = ()) -> Series:
-        """The series of a bucket, by its bound. Buckets are kept apart, not cumulated."""
+        """Return the series of a bucket by its bound. Buckets are stored apart, not cumulated."""
         return f"{self.name}_bucket", (*labels, "+Inf" if bound is None else repr(bound))
 
 
 class Pending:
-    """What is not in the database yet."""
+    """Sums that are not in the database yet."""
 
     def __init__(self) -> None:
         self.lock = Lock()
@@ -67,13 +67,13 @@ class Pending:
                 self.sums[series] = self.sums.get(series, 0.0) + value
 
     def take(self) -> dict[Series, float]:
-        """Hand over all there is; what cannot be written is added again."""
+        """Remove and return all sums; the caller adds back what it cannot write."""
         with self.lock:
-            taken, self.sums = self.sums, {}
-            return taken
+            sums, self.sums = self.sums, {}
+            return sums
 
     def forget(self) -> None:
-        """In a child: what was counted before the fork is its parent's, and so is the lock."""
+        """Reset in a forked child: sums from before the fork, and the lock, are its parent's."""
         self.__init__()  # type: ignore[misc]
 
 
@@ -82,11 +82,11 @@ os.register_at_fork(after_in_child=pending.forget)
 
 
 def count(what: CountMeasure, *labels: str, by: float = 1.0) -> None:
-    """For any thread. `by` is not negative: a sum never falls."""
+    """Add to a counter, from any thread. `by` is not negative: a sum never falls."""
     pending.add({(what.name, labels): by})
 
 
 def count_time(what: TimeMeasure, seconds: float, *labels: str) -> None:
-    """For any thread."""
+    """Record a time in a histogram, from any thread."""
     bucket = what.bucket(what.bucket_of(seconds), labels)
     pending.add({bucket: 1.0, (what.sum_name, labels): max(0.0, seconds)})

@@ -1,4 +1,4 @@
-"""Gauges of GET /metrics: what is so at this moment, by a bounded number of statements.
+"""Gauges of GET /metrics: current values, read by a bounded number of statements.
 
 An app registers its own in its module `gauges`.
 """
@@ -40,7 +40,8 @@ def read_gauges() -> Gauges:
     Before `migrate`, gauges whose tables do not exist yet are left out and `schema_ok` is 0.
     """
     load_gauges()
-    now, schema_ok = timezone.now(), True
+    now = timezone.now()
+    schema_ok = True
     for read in registered:
         try:
             families = list(read(now))
@@ -66,5 +67,5 @@ def gauge_by(label: str, name: str, text: str, values: Mapping[str, float]) -> G
 
 
 def seconds_since(now: datetime, since: datetime | None) -> float:
-    """Return how many seconds have passed; 0 where there is no such time."""
+    """Return how many seconds have passed; 0 without a time."""
     return max(0.0, (now - since).total_seconds()) if since else 0.0

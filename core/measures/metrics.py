@@ -1,5 +1,6 @@
-"""GET /metrics, for Prometheus: read from the database at each scrape, so that any web process
-answers for the whole deployment (decision page config-counts-are-sums-in-the-database).
+"""GET /metrics, for Prometheus: any web process answers for the whole deployment.
+
+Why: decision page config-counts-are-sums-in-the-database.
 """
 
 import logging
@@ -21,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 
 class Families(Collector):
-    """What was collected already."""
+    """Collector of families that are read already."""
 
     def __init__(self, families: Iterable[Metric]) -> None:
         self.families = families
@@ -31,7 +32,7 @@ class Families(Collector):
 
 
 def metrics(request: HttpRequest) -> HttpResponse:
-    """While the database is away, that is the one figure."""
+    """Answer with all metrics; with `database_up` alone while the database is away."""
     up = GaugeMetricFamily(f"{PREFIX}database_up", "1 while the database answers", value=1)
     try:
         sums.write_sums()
@@ -45,19 +46,19 @@ def metrics(request: HttpRequest) -> HttpResponse:
     return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
 
 
-def counter_families(found: Mapping[Series, float]) -> Iterator[Metric]:
-    """Counters and histograms. What no label tells apart begins with 0."""
+def counter_families(series_values: Mapping[Series, float]) -> Iterator[Metric]:
+    """Yield the counters and histograms of the catalogue; those without labels begin with 0."""
     by_name: defaultdict[str, dict[Labels, float]] = defaultdict(dict)
-    for (name, labels), value in found.items():
+    for (name, labels), value in series_values.items():
         by_name[name][labels] = value
     for each in catalogue.ALL:
         make: Callable[..., Metric] = counter if isinstance(each, CountMeasure) else histogram
         yield make(each, by_name)
 
 
-def counter(what: CountMeasure, found: Mapping[str, Mapping[Labels, float]]) -> Metric:
+def counter(what: CountMeasure, series_values: Mapping[str, Mapping[Labels, float]]) -> Metric:
     family = CounterMetricFamily(PREFIX + what.name, what.text, labels=what.labels)
-    values = dict(found.get(what.name, {}))
+    values = dict(series_values.get(what.name, {}))
     for labels in what.from_zero if what.labels else ((),):
         values.setdefault(labels, 0.0)
     for labels, value in sorted(values.items()):
@@ -66,21 +67,21 @@ def counter(what: CountMeasure, found: Mapping[str, Mapping[Labels, float]]) -> 
     return family
 
 
-def histogram(what: TimeMeasure, found: Mapping[str, Mapping[Labels, float]]) -> Metric:
+def histogram(what: TimeMeasure, series_values: Mapping[str, Mapping[Labels, float]]) -> Metric:
     family = HistogramMetricFamily(PREFIX + what.name, what.text, labels=what.labels)
-    kept: defaultdict[Labels, dict[float | None, float]] = defaultdict(lambda: defaultdict(float))
+    bins: defaultdict[Labels, dict[float | None, float]] = defaultdict(lambda: defaultdict(float))
     if not what.labels:
-        kept[()] = defaultdict(float)
-    for series, value in found.get(f"{what.name}_bucket", {}).items():
+        bins[()] = defaultdict(float)
+    for series, value in series_values.get(f"{what.name}_bucket", {}).items():
         labels, bound = series[:-1], float(series[-1])
         if len(labels) == len(what.labels):
             # A version with other bounds may have counted it.
-            kept[labels][what.bucket_of(bound)] += value
-    for labels, buckets in sorted(kept.items()):
+            bins[labels][what.bucket_of(bound)] += value
+    for labels, buckets in sorted(bins.items()):
         number, cumulated = 0.0, []
         for edge in (*what.bounds, None):
             number += buckets.get(edge, 0.0)
             cumulated.append(("+Inf" if edge is None else repr(edge), number))
-        seconds = found.get(what.sum_name, {}).get(labels, 0.0)
+        seconds = series_values.get(what.sum_name, {}).get(labels, 0.0)
         family.add_metric(labels, cumulated, seconds)
     return family

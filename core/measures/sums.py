@@ -1,4 +1,4 @@
-"""The sums of all processes, in one small table: any web process shows them all.
+"""Sums over all processes, in one small table: any web process shows them all.
 
 Each process adds what it has counted since it last did, in one statement, at most every
 EVERY_SECONDS and not at all while nothing happens. A process that is killed loses what it counted
@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 EVERY_SECONDS = 5.0
 
-# Rows come in the order of their keys, so that two processes never wait for each other.
+# Rows are sorted by their keys, so that two processes never deadlock.
 ADD = """
 INSERT INTO core_sum AS kept (name, labels, value)
 SELECT * FROM unnest(%s::text[], %s::text[], %s::float8[])
@@ -29,32 +29,32 @@ READ = "SELECT name, labels, value FROM core_sum"
 
 
 class LastWrite:
-    """When this process last tried, by its monotonic clock."""
+    """Time of this process's last attempt to write, by its monotonic clock."""
 
     at = 0.0
 
 
 def are_due() -> bool:
-    """Whether there is something to write, and it is time to."""
+    """Return whether there is something to write, and EVERY_SECONDS have passed."""
     return bool(pending) and time.monotonic() - LastWrite.at >= EVERY_SECONDS
 
 
 def write_sums() -> bool:
-    """Add what was counted; whether there is nothing left to add. Never raises DatabaseError.
+    """Write the pending sums; return False, and never raise, if the database fails.
 
-    What the database did not take is kept for the next time. To be called outside of transactions:
-    until they end, others wait for the rows.
+    Sums that were not written are retried at the next call. Call it outside of transactions: until
+    one ends, other processes wait for its rows.
     """
     LastWrite.at = time.monotonic()
-    counted = pending.take()
-    if not counted:
+    sums = pending.take()
+    if not sums:
         return True
-    rows = sorted((name, json.dumps(labels), value) for (name, labels), value in counted.items())
+    rows = sorted((name, json.dumps(labels), value) for (name, labels), value in sums.items())
     try:
         with statements.cursor() as cursor:
             cursor.execute(ADD, [list(column) for column in zip(*rows, strict=True)])
     except (DatabaseError, InterfaceError) as error:
-        pending.add(counted)
+        pending.add(sums)
         logger.warning("counts are kept until the database takes them: %s", error)
         return False
     return True

@@ -7,7 +7,7 @@ ID_PATTERN = "[1-9][0-9]{0,17}"
 
 
 def read_id(text: str) -> int | None:
-    """The id that a text is, in ASCII digits; None where it is none, however long it is."""
+    """Parse an id in ASCII digits; None if the text is not one, however long it is."""
     # Python refuses to read thousands of digits.
     if not (text.isascii() and text.isdecimal() and len(text) < 20):
         return None

@@ -1,7 +1,7 @@
 """Texts that people write in several languages: one JSON column, keyed by the code of each.
 
-A language is no column and no choice of a migration: `settings.LANGUAGES` alone lists them.
-What is missing in a language is English (decision N21).
+Languages are neither columns nor choices of a migration: `settings.LANGUAGES` alone lists them.
+A text that is missing in a language is English (decision N21).
 """
 
 from collections.abc import Mapping
@@ -17,12 +17,12 @@ LONGEST_CODE = 10
 
 
 def language_choices() -> list[tuple[str, str | Promise]]:
-    """List languages for a column; a migration names this function, so no language needs one."""
+    """Return the choices of a column; migrations name this function, so a language needs none."""
     return list(settings.LANGUAGES)
 
 
 def check_languages(texts: Mapping[str, str]) -> None:
-    """Raise ValidationError for a language that the desk does not speak."""
+    """Raise ValidationError for a language that the desk does not have."""
     if unknown := sorted(texts.keys() - dict(settings.LANGUAGES).keys()):
         text = gettext("There is no language %(codes)s.")
         raise ValidationError(text % {"codes": ", ".join(unknown)})

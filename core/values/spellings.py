@@ -55,8 +55,8 @@ def with_numbers(rows: Rows, numbers: Sequence[str]) -> Rows:
     alike = Q(number_key__in=[SearchKey.of(number) for number in spelled]) & ~Q(number_key="")
     if signs := [number for number in wanted if not any(map(str.isalnum, number))]:
         alike |= Q(number_key="", tracking_number__in=signs)
-    found: Rows = rows.alias(number_key=SearchKey(F("tracking_number"))).filter(alike)
-    return found
+    matching: Rows = rows.alias(number_key=SearchKey(F("tracking_number"))).filter(alike)
+    return matching
 
 
 def same_text(field: str, text: str) -> Q:
@@ -92,18 +92,18 @@ def plain_word(word: str) -> str:
 def word_spellings(word: str) -> list[str]:
     """Return a word of search_words() as texts may have it, the word itself first."""
     plain = plain_word(word)
-    found = [word, plain]
+    forms = [word, plain]
     if any(one in DIGITS for one in plain):
-        found += [plain.translate(str.maketrans(DIGITS, script)) for script in SCRIPTS]
+        forms += [plain.translate(str.maketrans(DIGITS, script)) for script in SCRIPTS]
     if plain.endswith(SIGMA):
-        found.append(plain[:-1] + FINAL_SIGMA)
-    return list(dict.fromkeys(found))
+        forms.append(plain[:-1] + FINAL_SIGMA)
+    return list(dict.fromkeys(forms))
 
 
 def text_spellings(text: str) -> list[str]:
-    """Return words as somebody typed them, and as texts may have them that nothing has folded."""
+    """Return words as somebody typed them, and in the spellings that unfolded texts may have."""
     digits = any(one in DIGITS for one in text)
-    # Words that a text must not have are none of several spellings.
+    # A word that a text must not have has no other spellings.
     if EXCLUDED.search(text) or (text.isascii() and not digits):
         return [text]
     plain = plain_digits(text)

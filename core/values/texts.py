@@ -1,4 +1,4 @@
-"""What a text says to those who read it. Pure."""
+"""Texts as readers see them: blank, tidy, legible. Pure."""
 
 import re
 import unicodedata
@@ -11,7 +11,7 @@ BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0") | {
     chr(code) for code in range(0xFE00, 0xFE10)
 }
 
-# They turn the order of what follows around, so that an address reads as another.
+# They reverse the order of what follows, so that an address reads as another.
 BIDIRECTIONAL = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -34,7 +34,7 @@ def gettext_noop(text: str) -> str:
 
 
 def is_blank(text: str) -> bool:
-    """Whether there is nothing to see in it (decision N30)."""
+    """Return whether the text shows nothing to a reader (decision N30)."""
     return all(
         one.isspace() or one in BLANK or unicodedata.category(one) in INVISIBLE for one in text
     )
@@ -52,12 +52,12 @@ def tidy(text: str) -> str:
 
 
 def show_controls(text: str) -> str:
-    """Each bidirectional control as its number, such as [U+202E] (decision N30)."""
-    return BIDIRECTIONAL.sub(lambda found: f"[U+{ord(found[0]):04X}]", text)
+    """Replace each bidirectional control by its number, such as [U+202E] (decision N30)."""
+    return BIDIRECTIONAL.sub(lambda match: f"[U+{ord(match[0]):04X}]", text)
 
 
 def legible(text: str) -> str:
-    """Clip towers of marks, and leave two empty lines of a longer gap."""
+    """Clip towers of marks, and shorten longer gaps to two empty lines."""
     return GAP.sub(shorter_gap, text if text.isascii() else "".join(clipped(text)))
 
 
@@ -72,8 +72,8 @@ def clipped(text: str) -> Iterator[str]:
             yield one
 
 
-def shorter_gap(found: re.Match[str]) -> str:
-    ends = [one.end() for one in LINE_END.finditer(found[0])]
+def shorter_gap(match: re.Match[str]) -> str:
+    ends = [one.end() for one in LINE_END.finditer(match[0])]
     if len(ends) <= MOST_LINE_ENDS:
-        return found[0]
-    return "\n" * MOST_LINE_ENDS + found[0][ends[-1] :]
+        return match[0]
+    return "\n" * MOST_LINE_ENDS + match[0][ends[-1] :]

@@ -25,7 +25,7 @@ NAMES = {f"America/{city}": name for name, cities in ZONES.items() for city in c
 
 
 class PeoplesZone(ZoneInfo):
-    """A zone that leads nowhere beyond all time: it shows what would lie there as UTC (N28)."""
+    """Time zone that shows instants beyond its range as UTC (N28)."""
 
     def fromutc(self, instant: datetime) -> datetime:
         try:
@@ -35,7 +35,7 @@ class PeoplesZone(ZoneInfo):
 
 
 def zone_named(name: str) -> ZoneInfo:
-    """Return the zone of this name; the deployment's, if the database holds no name of a zone."""
+    """Return the zone of this name, or the deployment's if there is no such zone."""
     try:
         return PeoplesZone(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -43,7 +43,7 @@ def zone_named(name: str) -> ZoneInfo:
 
 
 def active_zone() -> ZoneInfo:
-    """Zone of whoever reads the page."""
+    """Return the zone of whoever reads the page."""
     return timezone.get_current_timezone()
 
 
@@ -93,5 +93,5 @@ def moment_text(at: datetime, zone: ZoneInfo, *, year: bool = False) -> str:
 
 
 def minute_text(at: datetime | None, zone: ZoneInfo) -> str:
-    """Date and time as tables show them, whose heading names the zone; empty without a time."""
+    """Format date and time for tables, whose heading names the zone; empty without a time."""
     return date_format(at.astimezone(zone), "SHORT_DATETIME_FORMAT") if at else ""

@@ -1,6 +1,6 @@
 """Checks of the settings alone; each says what to do.
 
-An app has its own in its module `checks`; `config.startup` knows them all. They ask neither the
+An app has its own in its module `checks`; `config.startup` knows them all. They query neither the
 database, the broker, a mail server nor DNS, so that the service can start while those are away.
 `config.startup` runs them before web and worker serve anybody; `manage.py` runs those whose
 settings a command uses (config.command_settings). An Error stops whatever starts; a Warning is
@@ -35,7 +35,7 @@ class Use:
 
 
 def import_problem(path: str) -> str:
-    """What is wrong with the dotted path of something to call; nothing where it is there."""
+    """Return what is wrong with the dotted path of a callable; "" if it can be imported."""
     try:
         return "" if callable(import_string(path)) else "is no function"
     except Exception as error:

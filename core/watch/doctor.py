@@ -1,7 +1,7 @@
-"""What `manage.py doctor` asks: a check for each part, with its cure. Here they are registered.
+"""Registry of the checks of `manage.py doctor`: one for each part, with its cure.
 
-An app registers its checks in a module `doctor_checks`. A check is a function that returns what it
-found, in a line. It raises Concern for what should be seen to, anything else for what is broken.
+An app registers its checks in a module `doctor_checks`. A check is a function that returns its
+finding in a line. It raises Concern for what should be seen to, anything else for what is broken.
 """
 
 import errno
@@ -22,11 +22,11 @@ from django.utils.module_loading import autodiscover_modules
 from psycopg.errors import DiskFull
 
 Examine = Callable[[], str]
-# For whom there is no reason to take long.
+# Default limit of a check.
 SECONDS = 8.0
-# So many begin at once: most take a connection of the database, which may be short of them,
-# and a new one costs more than most checks; the others when one has ended, or after a second:
-# whoever waited for one that hangs would hang.
+# Checks that begin at once: most take a database connection, which may be scarce, and opening one
+# costs more than most checks. The others begin when one has ended, or after PATIENCE_SECONDS, as
+# waiting for a check that hangs would hang too.
 AT_ONCE = 6
 PATIENCE_SECONDS = 1.0
 NO_SPACE = "Make room on the disk of PostgreSQL."
@@ -45,22 +45,22 @@ STATES = {Grade.OK: 0, Grade.WARN: 1, Grade.FAIL: 2}
 
 
 class Concern(Exception):
-    """It works, and somebody should see to it; the message says what."""
+    """It works, but needs attention; the message says why."""
 
 
-def graded(found: str, *, broken: bool, doubtful: bool) -> str:
-    """Return what a check found; raises RuntimeError or Concern with it."""
+def graded(detail: str, *, broken: bool, doubtful: bool) -> str:
+    """Return the result of a check; raises RuntimeError or Concern with it."""
     if broken:
-        raise RuntimeError(found)
+        raise RuntimeError(detail)
     if doubtful:
-        raise Concern(found)
-    return found
+        raise Concern(detail)
+    return detail
 
 
 class Check(NamedTuple):
-    """`cure`: what to do if it is not well, in a sentence. It may take `seconds` at most.
+    """A check. `cure` is a sentence that says what to do, `seconds` its time limit.
 
-    `per_host`: hosts may find different things. Workers run it every so many `minutes`.
+    With `per_host` hosts may find different things. Workers run it every `minutes` minutes.
     """
 
     name: str
@@ -89,11 +89,11 @@ def register(
     per_host: bool = False,
     minutes: int = 1,
 ) -> Callable[[Examine], Examine]:
-    """Decorate a function that examines one part, and has its name unless `name` says another."""
+    """Decorate a function that examines one part; the check has its name unless `name` is set."""
 
     def add(examine: Examine) -> Examine:
-        named = name or examine.__name__
-        registered.append(Check(named, examine, cure, seconds, per_host, minutes))
+        check_name = name or examine.__name__
+        registered.append(Check(check_name, examine, cure, seconds, per_host, minutes))
         return examine
 
     return add
@@ -106,7 +106,7 @@ def load_checks() -> None:
 
 
 def all_checks() -> list[Check]:
-    """Return the checks of what everything stands on first, then those of the apps in order."""
+    """Return the checks of core first, then those of the apps in order."""
     load_checks()
     return sorted(registered, key=lambda check: app_order(check.examine))
 
@@ -117,31 +117,32 @@ def app_order(examine: Examine) -> int:
 
 
 def examine_all(chosen: Sequence[Check], at_once: int = AT_ONCE) -> list[Finding]:
-    """Examine all, a few at once, in threads that keep their connection for the next check.
+    """Run checks, a few at once, in threads that keep their connection for the next check.
 
-    What hangs holds up nobody: what has not begun after a second gets a thread of its own. What has
-    not answered within its time counts as broken, and is left behind.
+    A check that hangs delays no other: each that has not begun after PATIENCE_SECONDS gets its own
+    thread. A check that has not answered within its time counts as broken and is abandoned.
     """
-    found: dict[str, Finding] = {}
-    waiting, news = deque(chosen), Condition()
+    findings: dict[str, Finding] = {}
+    waiting = deque(chosen)
+    news = Condition()
     began = time.monotonic()
 
     def start(threads: int) -> None:
         for _ in range(threads):
-            Thread(target=work_through, args=(waiting, found, news), daemon=True).start()
+            Thread(target=work_through, args=(waiting, findings, news), daemon=True).start()
 
     with news:
         start(min(at_once, len(chosen)))
         news.wait_for(lambda: not waiting, PATIENCE_SECONDS)
         start(len(waiting))
         for check in chosen:
-            left = began + check.seconds - time.monotonic()
-            news.wait_for(partial(contains, found, check.name), max(0.0, left))
-        return [found.get(check.name) or silent(check) for check in chosen]
+            remaining = began + check.seconds - time.monotonic()
+            news.wait_for(partial(contains, findings, check.name), max(0.0, remaining))
+        return [findings.get(check.name) or silent(check) for check in chosen]
 
 
-def work_through(waiting: deque[Check], found: dict[str, Finding], news: Condition) -> None:
-    """Examine one after the other of those that nobody has begun with."""
+def work_through(waiting: deque[Check], findings: dict[str, Finding], news: Condition) -> None:
+    """Run one check after the other of those that no thread has begun."""
     try:
         while waiting:
             with suppress(IndexError):  # another thread may be faster
@@ -151,25 +152,25 @@ def work_through(waiting: deque[Check], found: dict[str, Finding], news: Conditi
                     # The connection may be what is broken.
                     connections.close_all()
                 with news:
-                    found[check.name] = finding
+                    findings[check.name] = finding
                     news.notify_all()
     finally:
         connections.close_all()
 
 
 def examine(check: Check) -> Finding:
-    """What one check finds, in this thread, however long it takes."""
+    """Run one check in this thread, however long it takes."""
     try:
         return Finding(check.name, Grade.OK, check.examine(), "")
     except Concern as concern:
         return Finding(check.name, Grade.WARN, first_line(concern), check.cure)
     except (OperationalError, InterfaceError) as error:
-        # What is wrong is not what the check is about.
-        # A server that was started without room refuses connections, with no code of its own.
+        # The database failed, so the check's own cure does not help.
+        # A server that was started without disk space refuses connections without a code.
         full = isinstance(error.__cause__, DiskFull) or NO_SPACE_ERROR in str(error)
         cure = NO_SPACE if full else DATABASE_AWAY
         return Finding(check.name, Grade.FAIL, first_line(error), cure)
-    except Exception as error:  # whatever is wrong with a part is what the check is to say
+    except Exception as error:  # the check reports whatever is wrong with its part
         return Finding(check.name, Grade.FAIL, first_line(error), check.cure)
 
 

@@ -1,8 +1,8 @@
 """Errors of ours, reported to the Sentry of SENTRY_DSN.
 
-Its package is one of requirements-tracing.txt: nothing else imports this module. What leaves the
-house is the line that was logged, the traceback and the request's id. No request, no headers, no
-bodies, no variables, and of an exception the first line: in those below it PostgreSQL shows rows.
+Its package is one of requirements-tracing.txt: nothing else imports this module. Only the logged
+line, the traceback and the request's id are sent: no request, headers, bodies or variables, and of
+an exception the first line, as PostgreSQL shows rows in those below it.
 Why not Sentry's integrations of Django and Celery: decision page config-spans-are-our-own.
 """
 
@@ -20,8 +20,8 @@ from core.watch import request_ids
 from core.watch.process_kinds import ProcessKind, at_process_end
 from core.watch.url_secrets import hide_secrets, shown_path
 
-# What of an event may leave. Whatever a later version of the package adds stays here.
-KEPT = (
+# Members of an event that are sent; those that later versions of the package add are not.
+SENT_MEMBERS = (
     "event_id",
     "timestamp",
     "platform",
@@ -38,7 +38,7 @@ LONGEST_WORDS = 300
 
 
 def begin_reporting(**options: Any) -> None:
-    # Nothing of people unless asked for: send_default_pii is off where nobody sets it.
+    # send_default_pii is off by default, so no personal data is sent.
     sentry_sdk.init(
         dsn=settings.SENTRY_DSN,
         release=f"{settings.PRODUCT}@{settings.VERSION}",
@@ -60,19 +60,19 @@ def begin_reporting(**options: Any) -> None:
 
 
 def cleaned(event: Any, hint: Any) -> Any:
-    """The event with nothing but what may leave."""
-    kept = {name: event[name] for name in KEPT if name in event}
-    kept["tags"] = {"process": ProcessKind.name, "request_id": request_ids.current() or ""}
-    if words := kept.get("logentry"):
+    """Reduce an event to what may be sent."""
+    outgoing = {name: event[name] for name in SENT_MEMBERS if name in event}
+    outgoing["tags"] = {"process": ProcessKind.name, "request_id": request_ids.current() or ""}
+    if words := outgoing.get("logentry"):
         text = words.get("formatted") or words.get("message") or ""
-        kept["logentry"] = {"message": outgoing_text(text)}
-    for each in kept.get("exception", {}).get("values", ()):
+        outgoing["logentry"] = {"message": outgoing_text(text)}
+    for each in outgoing.get("exception", {}).get("values", ()):
         each["value"] = outgoing_text(str(each.get("value") or ""))
-    return kept
+    return outgoing
 
 
 def outgoing_text(text: str) -> str:
-    """Return the first line, without parts of paths that may open something."""
+    """Return the first line, without parts of paths that may grant access."""
     words = hide_secrets(text.partition("\n")[0]).split(" ")
-    shown = (shown_path(word) if word.startswith("/") else word for word in words)
-    return " ".join(shown)[:LONGEST_WORDS]
+    safe_words = (shown_path(word) if word.startswith("/") else word for word in words)
+    return " ".join(safe_words)[:LONGEST_WORDS]

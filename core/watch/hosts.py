@@ -13,11 +13,11 @@ from django.db import connection, transaction
 from core.watch.doctor import STATES, Check, Finding
 
 EVERY_SECONDS = 60
-# A finding counts for so many periods of its check.
+# Periods of its check for which a finding counts.
 PERIODS = 4
 SILENT_SECONDS = PERIODS * EVERY_SECONDS
 FORGET_SECONDS = 86_400
-# A check is due so much before its period is over, since runs do not begin to the second.
+# A check is due this long before its period is over, since runs do not begin to the second.
 EARLY_SECONDS = 15
 
 STORE = """
@@ -53,7 +53,7 @@ ORDER BY name
 
 
 class CheckState(NamedTuple):
-    """State of a check. `host` is None where the check finds the same on all hosts.
+    """State of a check. `host` is None if the check finds the same on all hosts.
 
     `age` is in seconds, and `period` how often the check is run.
     """
@@ -70,16 +70,16 @@ def host_name() -> str:
 
 
 def store_report(
-    found: Sequence[tuple[Check, Finding]], traits: Mapping[str, str], name: str
+    findings: Sequence[tuple[Check, Finding]], traits: Mapping[str, str], name: str
 ) -> None:
-    """Store what the checks found on the host `name`, and forget hosts that left a day ago."""
+    """Store the findings of the host `name`, and delete hosts that have been silent for a day."""
     values: dict[str, Any] = {
         "name": name,
         "traits": json.dumps(traits),
-        "names": [check.name for check, _ in found],
-        "states": [STATES[finding.grade] for _, finding in found],
-        "periods": [EVERY_SECONDS * check.minutes for check, _ in found],
-        "own": [check.per_host for check, _ in found],
+        "names": [check.name for check, _ in findings],
+        "states": [STATES[finding.grade] for _, finding in findings],
+        "periods": [EVERY_SECONDS * check.minutes for check, _ in findings],
+        "own": [check.per_host for check, _ in findings],
     }
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(STORE, values)

@@ -1,6 +1,6 @@
-"""How many lines a process logs of what comes in floods: none fills a disk. Pure.
+"""Bound on the lines that a process logs of frequent events, so that none fills a disk. Pure.
 
-So many are written in a while, and then one that says what was left out.
+MOST_LINES are written in WHILE_SECONDS, and then one with the number of lines left out.
 """
 
 import logging
@@ -13,7 +13,7 @@ WHILE_SECONDS = 10.0
 
 
 class LogBound:
-    """Counts lines of a logger. `say_left_out` is to be called every second or so."""
+    """Counter of a logger's lines. `say_left_out` is to be called every second or so."""
 
     clock = staticmethod(time.monotonic)
 
@@ -24,7 +24,7 @@ class LogBound:
         self.left_out: Counter[str] = Counter()
 
     def may_say(self, kind: str) -> bool:
-        """Whether there is room for one more line; counts it by its kind where there is none."""
+        """Return whether there is room for one more line; count it by its kind if there is not."""
         self.say_left_out()
         self.lines += 1
         if self.lines <= MOST_LINES:
@@ -33,7 +33,7 @@ class LogBound:
         return False
 
     def say_left_out(self) -> None:
-        """At the end of a while, say how many lines it was too short for."""
+        """Log the number of lines left out, once WHILE_SECONDS are over."""
         now = self.clock()
         if now - self.since < WHILE_SECONDS:
             return
@@ -46,9 +46,9 @@ class LogBound:
         self.since, self.lines = now, 0
 
 
-# Of LOG_ATTEMPTS.
+# Values of LOG_ATTEMPTS.
 WHICH_ATTEMPTS = ("failed", "all", "none")
-# Of an engine loop, which has its process to itself.
+# Bound of an engine loop, which has its process to itself.
 ATTEMPTS = LogBound("parceldesk.attempts")
-# Of a web process: what is answered before it is a request.
+# Bound of a web process, for requests that the door refuses.
 REFUSALS = LogBound("parceldesk.access")

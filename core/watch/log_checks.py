@@ -1,4 +1,4 @@
-"""Settings of what is logged and of what is sent elsewhere (core.watch.checks says who runs it)."""
+"""Checks of settings for logs and reports (core.watch.checks says who runs them)."""
 
 from importlib.util import find_spec
 from typing import Any
@@ -16,9 +16,9 @@ INSTALL = "Install requirements-tracing.txt, or unset it."
 
 @register(SETTINGS, Use.LOGS)
 def log_words(**_: Any) -> list[CheckMessage]:
-    found: list[CheckMessage] = []
+    problems: list[CheckMessage] = []
     if settings.LOG_FORMAT not in FORMATS:
-        found.append(
+        problems.append(
             Error(
                 f"LOG_FORMAT is {settings.LOG_FORMAT!r}.",
                 hint=f"Set it to {' or '.join(FORMATS)}.",
@@ -26,14 +26,14 @@ def log_words(**_: Any) -> list[CheckMessage]:
             )
         )
     if settings.LOG_ATTEMPTS not in WHICH_ATTEMPTS:
-        found.append(
+        problems.append(
             Error(
                 f"LOG_ATTEMPTS is {settings.LOG_ATTEMPTS!r}.",
                 hint=f"Set it to one of {', '.join(WHICH_ATTEMPTS)}.",
                 id="config.E041",
             )
         )
-    return found
+    return problems
 
 
 @register(SETTINGS, Use.LOGS)

@@ -1,4 +1,4 @@
-"""Floods of one line in a log: where a line repeats, its beginning and its end are written.
+"""Floods of one line in a log: of a repeated line only the beginning and the end are written.
 
 A process that has lost its broker or its database says so many times a second, some of it with a
 traceback. Lines count as the same if they differ in numbers alone.
@@ -13,13 +13,13 @@ from dataclasses import dataclass
 
 from core.watch.process_kinds import at_process_end
 
-# More of one line in a while are a flood. It is over when the line is silent for so long.
+# More lines than this in WHILE_SECONDS are a flood. It is over after QUIET_SECONDS without one.
 MOST_LINES, WHILE_SECONDS = 5, 60.0
 QUIET_SECONDS = 30.0
-# Whoever reads the log of a later hour is to find it too.
+# A long flood is reported again, for readers of a later hour's log.
 REMIND_SECONDS = 3600.0
 LOOK_EVERY_SECONDS = 1.0
-# Their lines differ in what matters, or have a bound of their own (core.watch.log_bound).
+# Loggers whose lines differ in what matters, or that core.watch.log_bound bounds.
 OTHERS = ("parceldesk.access", "parceldesk.attempts")
 MOST_KINDS = 1_000
 LONGEST_TEXT = 300
@@ -31,7 +31,7 @@ Kind = tuple[str, int, str, str]
 
 @dataclass(slots=True)
 class Repetition:
-    """One kind of line: `count` since `since`, and once it is a flood how many were left out."""
+    """One kind of line: `count` since `since`, and once it is a flood the lines `left_out`."""
 
     first: logging.LogRecord
     text: str
@@ -43,7 +43,7 @@ class Repetition:
 
 
 class FloodFilter(logging.Filter):
-    """Filter of a handler. A thread says when a flood is over; there is none without a flood."""
+    """Filter of a handler. A thread reports the end of a flood; it exists only during one."""
 
     clock = staticmethod(time.monotonic)
 
@@ -52,7 +52,7 @@ class FloodFilter(logging.Filter):
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew, as in a child: what was left out before the fork is its parent's."""
+        """Reset, as in a child: lines that were left out before the fork are its parent's."""
         self.lock = threading.Lock()
         self.kinds: dict[Kind, Repetition] = {}
         self.watch: threading.Thread | None = None
@@ -65,20 +65,20 @@ class FloodFilter(logging.Filter):
         kind = record.name, record.levelno, VARYING.sub("#", message), error
         begins = None
         with self.lock:
-            found = self.kinds.get(kind)
-            if found is None or (not found.floods and now - found.since > WHILE_SECONDS):
+            entry = self.kinds.get(kind)
+            if entry is None or (not entry.floods and now - entry.since > WHILE_SECONDS):
                 if len(self.kinds) >= MOST_KINDS:
                     self.drop_others()
                 text = message.partition("\n")[0][:LONGEST_TEXT]
                 self.kinds[kind] = Repetition(record, text, now, now)
                 return True
-            found.count, found.last = found.count + 1, now
-            if found.floods:
-                found.left_out += 1
-            elif found.count <= MOST_LINES:
+            entry.count, entry.last = entry.count + 1, now
+            if entry.floods:
+                entry.left_out += 1
+            elif entry.count <= MOST_LINES:
                 return True
             else:
-                begins, found.floods, found.left_out, found.since = found, True, 1, now
+                begins, entry.floods, entry.left_out, entry.since = entry, True, 1, now
                 self.begin_watching()
         if begins:
             write_flood_line(begins, "more such lines are left out until they end: %s", begins.text)
@@ -98,7 +98,7 @@ class FloodFilter(logging.Filter):
             time.sleep(LOOK_EVERY_SECONDS)
 
     def say_what_ended(self, *, all_of_them: bool = False) -> bool:
-        """Say how many lines were left out of floods that are over; whether others go on."""
+        """Log the lines left out of floods that are over; return whether others go on."""
         now = self.clock()
         over: list[tuple[Repetition, int, float]] = []
         with self.lock:
@@ -119,7 +119,7 @@ class FloodFilter(logging.Filter):
         return goes_on
 
     def end(self) -> None:
-        """In a process that ends, say what was left out."""
+        """Log what was left out, as the process ends."""
         self.say_what_ended(all_of_them=True)
 
 
@@ -134,7 +134,7 @@ def write_flood_line(
 
 
 def end_floods() -> None:
-    """End what goes on as the process ends, when its log may be closed already."""
+    """Report open floods as the process ends, when its log may be closed already."""
     logging.raiseExceptions = False
     FLOODS.end()
 

@@ -71,17 +71,17 @@ class JsonLines(Formatter):
 
 
 def is_news(record: LogRecord) -> bool:
-    """Leave out that we are not ready yet: whoever asks reads the answer."""
+    """Return False for our own report that we are not ready yet: the caller reads the answer."""
     request = getattr(record, "request", None)
     return getattr(request, "path", "") != "/readyz"
 
 
 def name_request(record: LogRecord) -> bool:
-    """Say which request is at work, unless whoever logs has said of which one it tells."""
+    """Set the record's request id to that of the request at work, unless it has one."""
     record.request_id = getattr(record, "request_id", None) or request_ids.current() or "-"
     return True
 
 
 def formatter(form: str) -> Formatter:
-    """Return what writes lines of one of FORMATS."""
+    """Return the formatter of one of FORMATS."""
     return JsonLines() if form == "json" else TextLines()

@@ -1,4 +1,4 @@
-"""What kind of process this is, as log lines and traces say, and how it ends. Pure."""
+"""Kind of this process, for log lines and traces, and its work at exit. Pure."""
 
 import atexit
 from collections.abc import Callable
@@ -7,13 +7,13 @@ KINDS = ("command", "web", "worker", "engine", "scheduler")
 
 
 class ProcessKind:
-    """Of this process; what it forks is of the same kind until it says otherwise."""
+    """Kind of this process; forked children inherit it until they set their own."""
 
     name = KINDS[0]
 
 
 def become_kind(name: str) -> None:
-    """From now on this process is one of KINDS."""
+    """Set the kind of this process, one of KINDS."""
     ProcessKind.name = name
 
 
@@ -21,12 +21,12 @@ endings: list[Callable[[], object]] = []
 
 
 def at_process_end(work: Callable[[], object]) -> None:
-    """Call `work`, which may take two seconds, when this process ends, or one that it forks."""
+    """Call `work`, which may take two seconds, when this process or one of its forks ends."""
     endings.append(work)
     atexit.register(work)
 
 
 def end_process() -> None:
-    """For processes that end without Python's own ending."""
+    """Run the exit work, in processes that end by os._exit and so skip atexit."""
     for work in endings:
         work()

@@ -12,9 +12,9 @@ from core.watch.doctor import Examine, app_order, first_line, load_checks
 
 
 class Part(NamedTuple):
-    """A part that must work. `examine` says how it does, and raises where it does not.
+    """A part that must work. `examine` describes its state, and raises if it does not work.
 
-    `gauge`: /metrics shows it, as no figure of its own tells the same.
+    With `gauge` /metrics shows it, as no other figure tells the same.
     """
 
     name: str
@@ -26,7 +26,7 @@ registered: list[Part] = []
 
 
 def part(name: str = "", **facts: Any) -> Callable[[Examine], Examine]:
-    """Decorate a function that examines a part, and has its name unless `name` says another."""
+    """Decorate a function that examines a part; the part has its name unless `name` is set."""
 
     def add(examine: Examine) -> Examine:
         registered.append(Part(name or examine.__name__, examine, **facts))
@@ -42,7 +42,7 @@ def all_parts() -> list[Part]:
 
 
 def readyz(request: HttpRequest) -> HttpResponse:
-    """200 when every part does its work, else 503; the body says which part does not, and why."""
+    """Answer 200 if every part works, else 503; the body says which part does not, and why."""
     checks = {each.name: part_state(each) for each in all_parts()}
     ready = all(checked["ok"] for checked in checks.values())
     answer = {"status": "ready" if ready else "not ready", "checks": checks}

@@ -10,24 +10,24 @@ from contextvars import ContextVar
 from uuid import uuid4
 
 HEADER = "X-Request-Id"
-# Of a message that rings for a task.
+# Header of a doorbell's Celery message.
 CELERY_HEADER = "request_id"
 LONGEST = 128
-GIVEN = re.compile(rf"[A-Za-z0-9._-]{{1,{LONGEST}}}")
+VALID_ID = re.compile(rf"[A-Za-z0-9._-]{{1,{LONGEST}}}")
 
 at_work: ContextVar[str | None] = ContextVar("request_id", default=None)
 
 
-def begin_request(given: str = "") -> str:
-    """From now on this request is at work. Its id is the caller's own where it may be, else new."""
-    request_id = accepted(given) or new()
+def begin_request(caller_id: str = "") -> str:
+    """Make a request current; return its id: the caller's own if it is valid, else a new one."""
+    request_id = accepted(caller_id) or new()
     at_work.set(request_id)
     return request_id
 
 
-def accepted(given: str) -> str:
-    """What a caller has sent as its id; empty where it may not be one."""
-    return given if GIVEN.fullmatch(given) else ""
+def accepted(caller_id: str) -> str:
+    """Return the caller's id, or "" if it is invalid."""
+    return caller_id if VALID_ID.fullmatch(caller_id) else ""
 
 
 def new() -> str:
@@ -35,7 +35,7 @@ def new() -> str:
 
 
 def current() -> str | None:
-    """The id of the request, command or task at work; None where none is, as in engine loops."""
+    """Return the id of the current request, command or task; None without one (engine loops)."""
     return at_work.get()
 
 
@@ -44,10 +44,10 @@ def end_request() -> None:
 
 
 @contextmanager
-def named(given: str = "") -> Iterator[str]:
-    """While a request is at work."""
+def named(caller_id: str = "") -> Iterator[str]:
+    """Make a request current within the block, and the previous one afterwards."""
     before = at_work.get()
     try:
-        yield begin_request(given)
+        yield begin_request(caller_id)
     finally:
         at_work.set(before)

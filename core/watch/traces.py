@@ -1,4 +1,4 @@
-"""Traces, where somebody collects them; elsewhere everything here does nothing. Pure.
+"""Traces, if a collector is set; otherwise everything here does nothing. Pure.
 
 A span is something that took time: a request, a run of a task, an attempt. Spans of one trace name
 each other by a W3C traceparent, which goes with messages, and with events into the database.
@@ -16,10 +16,10 @@ Facts = Mapping[str, Fact]
 
 
 class Tracer:
-    """Tracer of a process whose spans nobody collects. Another one is given to `trace_with`.
+    """Tracer that does nothing. `trace_with` installs another one.
 
-    A `kind` is one of OpenTelemetry's. A `parent` that is no traceparent counts as none. Nothing
-    here waits or raises.
+    A `kind` is one of OpenTelemetry's. An invalid `parent` counts as none. Nothing here waits or
+    raises.
     """
 
     def span(
@@ -37,10 +37,10 @@ class Tracer:
     def record(
         self, name: str, parent: str, began: datetime, seconds: float, failed: bool, facts: Facts
     ) -> None:
-        """Trace a request of ours to somebody else, which is over."""
+        """Record a finished request of ours to another server."""
 
     def current_parent(self) -> str | None:
-        """Return the traceparent of the span at work; None where nothing is traced."""
+        """Return the traceparent of the span at work; None if nothing is traced."""
         return None
 
 
@@ -48,6 +48,6 @@ tracer = Tracer()
 
 
 def trace_with(another: Tracer) -> None:
-    """Use it from now on in this process, and in processes that it forks."""
+    """Use another tracer from now on, in this process and those that it forks."""
     global tracer
     tracer = another

@@ -2,7 +2,7 @@
 
 Its packages are those of requirements-tracing.txt: nothing else imports this module. Nobody waits
 for a collector: spans wait in a bounded queue, a thread of its own sends them, and what does not
-fit, or finds nobody, is dropped.
+fit or cannot be sent is dropped.
 Why none of OpenTelemetry's instrumentations: decision page config-spans-are-our-own.
 """
 
@@ -43,7 +43,7 @@ W3C = TraceContextTextMapPropagator()
 
 
 class OpenTelemetryTracer(Tracer):
-    """Makes its provider, and with it a thread, in each process that has something to trace."""
+    """Tracer that creates its provider, and with it a thread, in each process that traces."""
 
     pid = 0
 
@@ -69,7 +69,7 @@ class OpenTelemetryTracer(Tracer):
         self, name: str, *, kind: str = "internal", parent: str | None = None, **facts: Fact
     ) -> Iterator[None]:
         span = self.start(name, kind, parent, facts)
-        # Without an exception's words, which may hold secrets.
+        # Messages of exceptions are left out: they may hold secrets.
         with trace.use_span(
             span, end_on_exit=True, record_exception=False, set_status_on_exception=False
         ):
@@ -100,7 +100,7 @@ class OpenTelemetryTracer(Tracer):
         return headers.get(TRACEPARENT)
 
     def end(self) -> None:
-        """Send what is left. A collector that does not answer is not waited for."""
+        """Send what is left, without a long wait for a collector that does not answer."""
         if self.pid == os.getpid():
             thread = threading.Thread(target=self.sender.shutdown, daemon=True)
             thread.start()
@@ -108,7 +108,7 @@ class OpenTelemetryTracer(Tracer):
 
 
 class Exporter(OTLPSpanExporter):
-    """OpenTelemetry's, which would log each batch that it loses: this one says it once."""
+    """OTLP exporter that logs an outage of the collector once, not with each lost batch."""
 
     def __init__(self) -> None:
         endpoint = settings.OTEL_EXPORTER_OTLP_ENDPOINT.rstrip("/")
@@ -138,11 +138,11 @@ def resource() -> Resource:
 
 
 def attributes(facts: Facts) -> dict[str, str | int]:
-    """Facts by the names that a collector knows, with the id of the request at work."""
-    known = {"request_id": request_ids.current(), **facts}
+    """Map facts to the names that a collector knows, and add the id of the current request."""
+    all_facts = {"request_id": request_ids.current(), **facts}
     return {
         NAMES.get(name, f"parceldesk.{name}"): value
-        for name, value in known.items()
+        for name, value in all_facts.items()
         if value is not None
     }
 

@@ -1,6 +1,6 @@
 """Secrets in URLs, kept out of whatever is written about a request.
 
-Some URLs open something: a signed file, an invitation, a new password, a sign-on on its way back.
+Some URLs grant access: a signed file, an invitation, a new password, a sign-on on its way back.
 Django, gunicorn and tracebacks write URLs, or parts of them, into lines that we do not word.
 """
 
@@ -41,8 +41,7 @@ def working_on(*urls: str) -> Iterator[None]:
 
 
 def shown_path(path: str) -> str:
-    """Replace parts that may be secrets, or would make a second line of one: parts that are signed,
-    long and no UUID, or not all printable."""
+    """Hide the parts of a path that may be secrets, or would break a line in two."""
     return "/".join(part if is_harmless(part) else HIDDEN for part in path.split("/"))
 
 
@@ -53,7 +52,7 @@ def is_harmless(part: str) -> bool:
 
 
 def hide_secrets(text: str) -> str:
-    """Replace what the URLs of the request at work may open something with."""
+    """Replace secrets of the current request's URLs in a text."""
     secrets = {secret for url in at_work.get() for secret in secrets_of(url)}
     # The longest first: a query has its values in it.
     for secret in sorted(secrets, key=len, reverse=True):

@@ -1,4 +1,4 @@
-"""How the health of a webhook is described (GET /schema)."""
+"""Description of a webhook's health in GET /schema."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ class Durations(serializers.Serializer[Any]):
 
 
 class HoldRow(serializers.Serializer[Any]):
-    """That we send nothing to the host of a webhook; deliveries wait and use up no retry."""
+    """A hold: we send nothing to the webhook's host; deliveries wait and use up no retry."""
 
     since = Time()
     until = Time(allow_null=True, help_text="null: until we release it.")
@@ -59,7 +59,7 @@ HEALTHY = {
     "waiting": 0,
     "oldest_waiting": None,
 }
-HELD = {
+HELD_EXAMPLE = {
     **HEALTHY,
     "condition": "held",
     "hold": {
@@ -77,7 +77,7 @@ webhook_health = extend_schema_view(
         "Check a webhook's health.",
         tag=TAG,
         answer=HealthAnswer,
-        shows=Examples(answer={"data": HEALTHY}, held={"data": HELD}),
+        shows=Examples(answer={"data": HEALTHY}, held={"data": HELD_EXAMPLE}),
         errors={404: None},
     )
 )

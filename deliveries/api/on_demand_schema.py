@@ -1,4 +1,4 @@
-"""How the endpoints for what a company asks for are described (GET /schema)."""
+"""Description of the endpoints for event streams and signed tests in GET /schema."""
 
 from typing import Any
 

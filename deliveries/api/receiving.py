@@ -1,4 +1,4 @@
-"""What receivers are sent, for each event type: the webhooks of GET /schema."""
+"""Requests to receivers, by event type: the webhooks of GET /schema."""
 
 import re
 from typing import Any
@@ -30,7 +30,7 @@ SIGNED_HEADERS: dict[str, tuple[str, Schema]] = {
         {**TEXT, "pattern": "^v1=[a-f0-9]{64}$"},
     ),
 }
-# Only where the webhook asks for them, or the request is a test.
+# Sent if the webhook asks for them, or the request is a test.
 OPTIONAL_HEADERS: dict[str, tuple[str, Schema]] = {
     "X-Webhook-Test": ("`1` on a test request.", {**TEXT, "enum": ["1"]}),
     "webhook-id": ("The X-Webhook-Id, where the webhook has standard_headers.", TEXT),
@@ -43,20 +43,20 @@ OPTIONAL_HEADERS: dict[str, tuple[str, Schema]] = {
 
 
 def with_webhooks(result: Schema, **_: Any) -> Schema:
-    """Describe every registered type. A hook of drf-spectacular: it runs at each generation."""
-    webhooks = {event_type.name: {"post": received(event_type)} for event_type in registry}
+    """Describe every registered type; a hook that drf-spectacular runs at each generation."""
+    webhooks = {event_type.name: {"post": operation_of(event_type)} for event_type in registry}
     return {**result, "webhooks": webhooks}
 
 
-def received(event_type: EventType) -> Schema:
-    """What a receiver of events of this type is sent, and answers."""
+def operation_of(event_type: EventType) -> Schema:
+    """Describe the request that a receiver of this type gets, and its answer."""
     headers = SENT_HEADERS | (SIGNED_HEADERS | OPTIONAL_HEADERS if event_type.signed else {})
     words = re.findall("[A-Za-z]+", event_type.name)
     return {
         "operationId": "receive" + "".join(word[0].upper() + word[1:] for word in words),
         "summary": event_type.description,
         "tags": [event_type.tag],
-        # The company's token is for us: a receiver is sent its webhook's own.
+        # The company's token is for our API: a receiver gets its webhook's own.
         "security": [],
         "parameters": [
             {

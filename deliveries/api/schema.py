@@ -1,4 +1,4 @@
-"""How the endpoints of deliveries are described (GET /schema)."""
+"""Description of the delivery endpoints in GET /schema."""
 
 from typing import Any
 

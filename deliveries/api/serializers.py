@@ -8,7 +8,7 @@ from core.api.sealed_cursors import SEALED_PATTERN
 from core.values.times import read_time
 from deliveries.models import STATES, State
 
-# An offset of 16 hours or more is of no place on Earth, and refused.
+# An offset of 16 hours or more is refused: no place on Earth has one.
 OFFSET = "([Zz]|[+-](0[0-9]|1[0-5]):[0-5][0-9])$"
 
 
@@ -24,7 +24,7 @@ class Moment(Text):
 
 
 class Window(Body):
-    """The deliveries made from `since` on, until before `until`."""
+    """The deliveries created at `since` or later and before `until`."""
 
     since = Moment()
     until = Moment(required=False)

@@ -21,7 +21,7 @@ from webhooks.targets import BadTarget
 
 
 class Expired(Refusal):
-    """What was asked for has been there, and is no longer."""
+    """The requested data existed and is no longer stored."""
 
     status_code = 410
 

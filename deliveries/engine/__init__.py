@@ -1,1 +1,1 @@
-"""The engine: claims due deliveries, signs, sends and records them."""
+"""Engine that claims, signs, sends and records due deliveries."""

@@ -1,4 +1,4 @@
-"""What is told of finished attempts outside of the database: a line of the log, a span."""
+"""Log lines and traces of finished attempts."""
 
 import logging
 from collections.abc import Sequence
@@ -13,26 +13,26 @@ from deliveries.engine.rendering import host_of
 from deliveries.http.answers import Failure
 from deliveries.models import State
 
-# Once for all results: looking up a member of an enum takes longer than the comparison.
+# Looked up once: access to a member of an enum takes longer than the comparison.
 DELIVERED, GIVEN_UP = State.DELIVERED, State.GIVEN_UP
 OUTCOMES = {State.WAITING: "retry", DELIVERED: "delivered", GIVEN_UP: "given_up"}
 
 
-def tell_of_attempts(results: Sequence[AttemptResult]) -> None:
-    """Log those attempts that LOG_ATTEMPTS says, and trace those whose request is traced."""
-    which = settings.LOG_ATTEMPTS
-    if which != "none":
+def log_attempts(results: Sequence[AttemptResult]) -> None:
+    """Log the attempts that LOG_ATTEMPTS selects, and trace those whose request is traced."""
+    selection = settings.LOG_ATTEMPTS
+    if selection != "none":
         for result in results:
             failed = result.state != DELIVERED
-            if which == "all" or (failed and ATTEMPTS.may_say(reason_of(result))):
-                say_attempt(result)
+            if selection == "all" or (failed and ATTEMPTS.may_say(reason_of(result))):
+                log_attempt(result)
     for result in results:
         if result.traceparent is not None:
             trace_attempt(result, result.traceparent)
 
 
 def reason_of(result: AttemptResult) -> str:
-    """In a word or two: the status, or what came instead of an answer."""
+    """Return the status of the response, or the error, in a word or two."""
     return f"answered {result.status}" if result.status is not None else result.error
 
 
@@ -42,7 +42,7 @@ def level_of(result: AttemptResult) -> int:
     return logging.WARNING if result.state == GIVEN_UP else logging.INFO
 
 
-def say_attempt(result: AttemptResult) -> None:
+def log_attempt(result: AttemptResult) -> None:
     waits = result.state == State.WAITING
     then = f"; again in {result.wait:.0f} s" if waits else ""
     ATTEMPTS.logger.log(

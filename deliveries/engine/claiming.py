@@ -1,8 +1,8 @@
-"""Which deliveries are sent next: in order within a subject, which is a shipment or a ticket.
+"""Claiming of due deliveries: in order within a subject, which is a shipment or a ticket.
 
-A claim is a loan on the row's own columns. It ends when its loop is lost or its lease has run out,
-and its mark is the fence that a late writer fails at. Time is the database's, so workers whose
-clocks differ agree on what is due.
+A claim is a lease, stored in the row itself. It ends when its loop is lost or when it expires, and
+the loop's id in it is the fencing token that stops late writers. Times are the database's, so
+workers whose clocks differ agree on what is due.
 """
 
 from collections.abc import Sequence
@@ -15,29 +15,29 @@ from deliveries import statements
 from deliveries.engine import clock
 from deliveries.engine.loans import Claimed
 
-# A claim lasts so many times the longest attempt at most: 30 seconds. The claims of a loop that is
-# lost end with it.
+# Duration of a claim as a multiple of the longest attempt: 30 seconds. The claims of a lost loop
+# end with it.
 LEASE_TIMEOUTS = 6
-# One crash says nothing of any delivery: workers are killed. One that a second loop in a row was
-# lost with is a suspect, and only the loop in quarantine sends suspects
-# (deliveries.engine.quarantine). After MOST_CRASHES in a row it is set aside (setting_aside).
+# One crash does not incriminate a delivery: workers get killed. After two lost loops in a row it is
+# a suspect, and only the loop in quarantine sends suspects (deliveries.engine.quarantine). After
+# MOST_CRASHES in a row it is set aside (setting_aside).
 SUSPECT_CRASHES = 2
 ALONE_CRASHES = 3
 MOST_CRASHES = 4
-# A subject's later events wait this long at most for one that keeps failing (decision W22).
+# Longest time for which an event that keeps failing holds back its subject (decision W22).
 HOLD = "interval '1 hour'"
-# What waits behind an attempt in flight is woken when that is recorded; should that be missed,
-# it is looked at again after this.
+# Deliveries parked behind an attempt in flight are woken when it is recorded; if that is missed,
+# they are due again after this time.
 PARK = "interval '1 second'"
 LONGEST_PARK = "interval '5 minutes'"
 
-# A loop that was given up claims nothing. The lock is taken on the row's own columns (SKIP LOCKED
-# looks at them again once it has it); what else must hold is asked of the locked rows. One that
-# must wait for an earlier delivery of its subject is parked behind it, so that the front of the
-# queue never fills with such rows. First attempts go before retries; one retry goes along in any
-# case, since it may be what the first attempts have to wait behind. A retry that was pulled forward
-# holds back its subject, however long it has been failing: all of it is sent in order. An event of
-# a version that knew no facts is a fact of its own, and its number is its id.
+# A lost loop claims nothing. SKIP LOCKED checks only the columns of the locked row again, so every
+# other condition is tested on rows that are locked already. A delivery that must wait for an
+# earlier one of its subject is parked, so that the front of the queue never fills with such rows.
+# First attempts go before retries; one retry is claimed in any case, since the first attempts may
+# have to wait for it. A retry that was pulled forward holds back its subject however long it has
+# been failing: all of the subject is sent in order. Events stored by versions without facts take
+# both their fact id and their sequence number from their own id.
 CLAIM = f"""
 WITH turn AS (
   SELECT * FROM unnest(%(webhooks)s::bigint[], %(rooms)s::integer[]) AS t(webhook_id, room)
@@ -130,7 +130,7 @@ WHERE delivery.id = ANY(%(ids)s::uuid[]) AND delivery.id = loan.id
 
 
 class Claims(NamedTuple):
-    """Deliveries on loan, webhooks that may have more, and among these webhooks with suspects."""
+    """Claimed deliveries, webhooks that may have more of them, and those of these with suspects."""
 
     claimed: list[Claimed]
     more: set[int]
@@ -143,10 +143,10 @@ def lease_seconds() -> float:
 
 
 def claim(loop_id: str, rooms: dict[int, int], *, suspects: int = 0) -> Claims:
-    """Borrow due deliveries, up to as many of each webhook as it has room for.
+    """Claim due deliveries, at most `rooms[webhook_id]` of each webhook.
 
-    The webhooks must be lanes of this loop. `suspects`: how many suspects may be among them, for
-    the loop in quarantine; one that has crashed ALONE_CRASHES times comes as the only suspect.
+    The webhooks must be lanes of this loop. `suspects`: maximum number of suspects, for the loop in
+    quarantine. One that has crashed ALONE_CRASHES times is claimed as the only suspect.
     """
     values = parameters(loop_id, rooms, suspects=suspects)
     with statements.cursor() as cursor:
@@ -154,14 +154,14 @@ def claim(loop_id: str, rooms: dict[int, int], *, suspects: int = 0) -> Claims:
         cursor.execute(CLAIM, values, binary=True)
         rows = cursor.fetchall()
     suspected = {webhook_id for webhook_id, _, suspects, *_ in rows if suspects}
-    more = {webhook_id for webhook_id, found, *_ in rows if found >= rooms[webhook_id]}
+    more = {webhook_id for webhook_id, count, *_ in rows if count >= rooms[webhook_id]}
     mark = (loop_id, claimed_at)
     claimed = [Claimed._make(row[3:] + mark) for row in rows if row[3] is not None]
     return Claims(claimed, more | suspected, suspected)
 
 
 def give_back(claimed: Sequence[Claimed]) -> None:
-    """End loans early: what was claimed and not sent is anybody's again."""
+    """End claims early, so that any loop can claim the deliveries again."""
     with statements.cursor() as cursor:
         ids, claims = [each.id for each in claimed], [each.claim for each in claimed]
         cursor.execute(GIVE_BACK, {"ids": ids, "claims": claims})
@@ -170,7 +170,7 @@ def give_back(claimed: Sequence[Claimed]) -> None:
 def parameters(
     loop_id: str, rooms: dict[int, int], *, suspects: int = 0
 ) -> dict[str, str | int | timedelta | list[int]]:
-    """What CLAIM wants to know."""
+    """Return the parameters of CLAIM."""
     return {
         "webhooks": list(rooms),
         "rooms": list(rooms.values()),

@@ -1,6 +1,6 @@
-"""The clock of the engine: seconds that only go forward, whatever the wall clock does.
+"""Monotonic clock of the engine, in seconds.
 
-Read as `clock.monotonic()`, so that the simulation can put another clock in its place.
+Always call it as `clock.monotonic()`, so that the simulation can replace it.
 """
 
 import time

@@ -1,6 +1,6 @@
-"""What operators do to sending: hold a host, drain all loops, and go on.
+"""Operators' control of sending: hold a host, drain all loops, resume.
 
-Rows say it; each loop reads them with its heartbeat, once a second, with or without a broker.
+The state lies in rows, which each loop reads with its heartbeat, once a second, broker or not.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,7 +16,7 @@ from deliveries.engine import setting_aside
 from deliveries.models import Drain, HeldHost, Loop
 from webhooks.targets import host_in
 
-# Webhooks that rest since their host was held are looked at once all loops know that it is not.
+# Webhooks that rest because of the hold wake up after two seconds: by then all loops know its end.
 WAKE = """
 WITH woken AS (
   UPDATE deliveries_health SET resting_until = statement_timestamp() + interval '2 seconds'
@@ -29,14 +29,14 @@ INSERT INTO deliveries_wakeup (webhook_id, due_at) SELECT webhook_id, resting_un
 """
 
 
-# A hold with an end is for weeks at most; one without has the alert that it is old.
+# A hold with an end lasts some weeks at most; for one without an end there is an alert on its age.
 MOST_HOURS = 720
-# Looked at one by one, to have the port and the case of a URL right.
+# A rough match: the caller compares the host of each URL.
 ON_HOSTS = """
 SELECT id, url FROM webhooks_webhook
 WHERE num_nulls(deleted_at) = 1 AND lower(split_part(url, '/', 3)) LIKE ANY(%s)
 """
-# A release waits for this lock, and then finds the webhooks that rest for its host.
+# A release waits for this lock, so that it finds all webhooks that rest because of the hold.
 STILL_HELD = """
 SELECT host::text FROM deliveries_heldhost
 WHERE host = ANY(%s) AND coalesce(held_until > statement_timestamp(), true) FOR SHARE
@@ -44,18 +44,18 @@ WHERE host = ANY(%s) AND coalesce(held_until > statement_timestamp(), true) FOR 
 
 
 class NoHost(ValueError):
-    """It does not name a host; the message says what does."""
+    """The text is no host. The message says what would be one."""
 
 
-def host_named(text: str) -> str:
-    """The host as URLs have it, without its port. Raises NoHost."""
-    given = text.strip()
+def parse_host(text: str) -> str:
+    """Return the host in the form of URLs, without a port. Raises NoHost."""
+    name = text.strip()
     try:
-        return ip_address(given.strip("[]")).compressed
+        return ip_address(name.strip("[]")).compressed
     except ValueError:
         pass
     try:
-        return idna.encode(given.removesuffix("."), uts46=True).decode()
+        return idna.encode(name.removesuffix("."), uts46=True).decode()
     except idna.IDNAError:
         raise NoHost(
             f"{text!r} is no host. Give a name such as hooks.example.com, or an address."
@@ -66,27 +66,28 @@ def host_named(text: str) -> str:
 def hold_host(
     text: str, *, by: str, reason: str = "", public_reason: str = "", hours: float | None = None
 ) -> HeldHost:
-    """Have nothing more sent to a host, for so many hours or until it is released. Raises NoHost.
+    """Pause a host for a number of hours, or until it is released. Raises NoHost.
 
-    What is in flight ends. Deliveries to it wait, in order, and use up none of their retries.
-    Companies read `public_reason`. Held again, it is held as said last, since it was held first.
+    Requests in flight end. Deliveries to the host wait, in order, without using up retries.
+    Companies read `public_reason`. A second call updates the settings and keeps the start time.
     """
-    host, now = host_named(text), timezone.now()
+    host = parse_host(text)
+    now = timezone.now()
     HeldHost.objects.filter(held_until__lte=now).delete()
-    said = {
+    values = {
         "by": by[:200],
         "reason": reason[:200],
         "public_reason": public_reason[:200],
         "held_until": None if hours is None else now + timedelta(hours=hours),
     }
-    held, _ = HeldHost.objects.update_or_create(host=host, defaults=said)
-    return held
+    held_host, _ = HeldHost.objects.update_or_create(host=host, defaults=values)
+    return held_host
 
 
 @transaction.atomic
 def release_host(text: str) -> bool:
-    """Have what waits for a host sent; False where it was not held. Raises NoHost."""
-    host = host_named(text)
+    """Resume sending to a host; returns False if it was not held. Raises NoHost."""
+    host = parse_host(text)
     released = HeldHost.objects.in_force().filter(pk=host).exists()
     HeldHost.objects.filter(pk=host).delete()
     with connection.cursor() as cursor:
@@ -96,61 +97,61 @@ def release_host(text: str) -> bool:
 
 
 def patterns_of(host: str) -> list[str]:
-    """Of what stands between the slashes of a URL that leads there; one that does not may fit."""
+    """Return LIKE patterns for the netloc of URLs to a host; they may match other hosts as well."""
     if ":" in host:
         return ["[%"]
     return [name + end for name in spellings(host) for end in ("", ":%")]
 
 
 def spellings(host: str) -> set[str]:
-    """How URLs may write a host that is no address of version 6, in lower case."""
+    """Return the spellings of a host in URLs, in lower case; not for IPv6 addresses."""
     names = {host, idna.decode(host) if "xn--" in host else host}
     return names | {f"{name}." for name in names}
 
 
 @transaction.atomic
 def wait_for_hosts(webhooks: Mapping[int, str]) -> set[int]:
-    """Have webhooks, given with their hosts, wait while those are held; returns those that wait.
+    """Postpone those webhooks whose hosts are still held, and return them.
 
-    The others' hosts were released after the caller's last heartbeat.
+    `webhooks`: hosts by id. The others were released after the caller's last heartbeat.
     """
     with connection.cursor() as cursor:
         cursor.execute(STILL_HELD, [sorted(set(webhooks.values()))])
-        held = {host for (host,) in cursor.fetchall()}
-    waiting = {id for id, host in webhooks.items() if host in held}
+        still_held = {host for (host,) in cursor.fetchall()}
+    waiting = {id for id, host in webhooks.items() if host in still_held}
     if waiting:
-        setting_aside.have_wait(sorted(waiting))
+        setting_aside.postpone(sorted(waiting))
     return waiting
 
 
 def webhooks_on(hosts: Iterable[str]) -> dict[int, str]:
-    """The webhooks whose URLs lead to one of these, by id, with the host; deleted ones are none."""
+    """Return the hosts, by id, of webhooks that are not deleted and lead to one of `hosts`."""
     wanted = set(hosts)
     with connection.cursor() as cursor:
         cursor.execute(ON_HOSTS, [[pattern for host in wanted for pattern in patterns_of(host)]])
-        found = {id: host_in(url) for id, url in cursor.fetchall()}
-    return {id: host for id, host in found.items() if host in wanted}
+        candidates = {id: host_in(url) for id, url in cursor.fetchall()}
+    return {id: host for id, host in candidates.items() if host in wanted}
 
 
 def held_hosts() -> list[HeldHost]:
-    """All of them, the longest held first."""
+    """Return all hosts that are held, the longest held first."""
     return list(HeldHost.objects.in_force().order_by("held_at", "pk"))
 
 
 @transaction.atomic
 def drain_loops(*, by: str, reason: str = "") -> Drain:
-    """Have all loops claim nothing more and end what is in flight, until `resume_sending`."""
-    kept, _ = Drain.objects.get_or_create(pk=1, defaults={"by": by[:200], "reason": reason[:200]})
-    return kept
+    """Stop all loops from claiming until `resume_sending`. Requests in flight end."""
+    drain, _ = Drain.objects.get_or_create(pk=1, defaults={"by": by[:200], "reason": reason[:200]})
+    return drain
 
 
 @transaction.atomic
 def resume_sending() -> datetime | None:
-    """Have the loops go on; returns since when they were drained, None where they were not."""
-    kept = current_drain()
+    """End a drain; returns since when the loops were drained, or None if they were not."""
+    drain = current_drain()
     Drain.objects.all().delete()
     transaction.on_commit(ring_loops)
-    return kept.since if kept else None
+    return drain.since if drain else None
 
 
 def current_drain() -> Drain | None:
@@ -158,11 +159,11 @@ def current_drain() -> Drain | None:
 
 
 def requests_in_flight() -> int:
-    """Requests of all loops that live, as each said with its last heartbeat."""
+    """Return the number of requests of all live loops, as of their last heartbeats."""
     running = Loop.objects.filter(lost=False, lease_until__gt=timezone.now())
     return sum(running.values_list("busy", flat=True))
 
 
 def ring_loops() -> None:
-    """So that they notice at once; without a broker they do within a second."""
+    """Wake up the loops at once; without a broker they notice within a second."""
     doorbell.ring("deliveries.tasks.deliver", expires=10)

@@ -1,4 +1,4 @@
-"""The lanes of one engine loop, and which of them to claim from next. No database."""
+"""Lanes of one engine loop, and the choice of those to claim from next. No database."""
 
 import math
 from collections.abc import Iterable
@@ -8,158 +8,160 @@ from deliveries.engine.lanes import Woken
 from deliveries.engine.loans import Claimed
 from deliveries.engine.pace import FIRST_SIZE, Pace
 from deliveries.engine.recording import AttemptResult
-from deliveries.engine.rooms import FIRST_SLOTS, Host, Lane, Rooms
 from deliveries.engine.round_robin import Turns
+from deliveries.engine.slots import FIRST_SLOTS, Host, Lane, Slots
 from deliveries.engine.turn import ClaimBatch, Turn
 from deliveries.engine.turns import CLAIMS_AT_ONCE
 from deliveries.models import State
 
-# A webhook with nothing to do is kept for so long, with what was learnt about its receiver.
+# An idle webhook stays a lane for this long, with what was learnt about its receiver.
 KEEP_SECONDS = 2.0
-# A loop with more lanes lets go of some, so that those it has no room for get their turn.
+# A loop with more lanes releases some, so that webhooks it has no room for get their turn.
 MOST_LANES = 10_000
-# So many go to another loop at a time, and so long may what is in flight of one take.
-MOST_LEAVING, LEAVE_SECONDS = 64, 0.5
-# A brief claim is of so many webhooks and deliveries: it costs the backlog it is for a tenth of its
-# rate, and halves what others wait beside it. Claims are brief for so long after one who was quick.
-BRIEF_CLAIM_WEBHOOKS, BRIEF_CLAIM, BRIEF_SECONDS = 6, 36, 2.0
-FIRSTS_AT_ONCE = 16  # Of companies that have nothing: claimed in the turn in which they wake up.
-# Of all that wake up, where nobody waits for a claim: so many webhooks, and so many of each.
+# Lanes being transferred to other loops at a time, and how long their last requests may take.
+MOST_LEAVING = 64
+LEAVE_SECONDS = 0.5
+# Webhooks and deliveries of a brief claim: it costs a backlog a tenth of its rate and halves the
+# wait of others. Claims are brief for BRIEF_SECONDS after a quick webhook has woken up.
+BRIEF_CLAIM_WEBHOOKS, BRIEF_CLAIM = 6, 36
+BRIEF_SECONDS = 2.0
+FIRSTS_AT_ONCE = 16  # Companies with nothing in hand, claimed for in the turn that wakes them up.
+# Without any webhook waiting for a claim, such a claim is for more webhooks, and this many of each.
 CALM_WEBHOOKS, CALM_SIZE = 32, 8
 DELIVERED = State.DELIVERED
 
 
 class LaneBook:
-    """Knows each lane by its webhook. `now` is a monotonic clock."""
+    """Lanes by webhook id. `now` is monotonic time."""
 
-    def __init__(self, rooms: Rooms) -> None:
-        self._rooms = rooms
-        # The lease under which the loop has these lanes.
+    def __init__(self, slots: Slots) -> None:
+        self._slots = slots
+        # Loop id under which this loop has the lanes.
         self.loop_id: str | None = None
         self._lanes: dict[int, Lane] = {}
         self._hosts: WeakValueDictionary[str, Host] = WeakValueDictionary()
-        # Those that go to another loop, and until when they may take to be free.
+        # Lanes to transfer to another loop, with the time by which they must be free.
         self._leaving: dict[Lane, float] = {}
-        # Webhooks whose receiver said to send nothing more, which is not yet written down.
+        # Webhooks whose receivers asked for no further requests, until that is recorded.
         self.silent: set[int] = set()
-        # Until then somebody who is quick may wait for the end of another's claim.
+        # Claims are brief until then, as a quick webhook may be waiting for the end of one.
         self._brief_until = -math.inf
         self._claiming = False
 
     def __len__(self) -> int:
         return len(self._lanes)
 
-    def claims(self, now: float, most: int) -> dict[int, int]:
-        """How many deliveries to claim next, by webhook; of `most` webhooks at once."""
-        claims = self._claims(now, most)
+    def next_claims(self, now: float, most: int) -> dict[int, int]:
+        """Choose up to `most` webhooks to claim from next; returns how many deliveries of each."""
+        claims = self._choose_claims(now, most)
         self._claiming = bool(claims)
         return claims
 
-    def _claims(self, now: float, most: int) -> dict[int, int]:
-        waiting, (quick, slow) = self._rooms.to_claim, self._rooms.room_ahead(now)
+    def _choose_claims(self, now: float, most: int) -> dict[int, int]:
+        waiting, (quick, slow) = self._slots.to_claim, self._slots.room_ahead(now)
         if now < self._brief_until:
             most = min(most, BRIEF_CLAIM_WEBHOOKS)
             quick, slow = min(quick, BRIEF_CLAIM), min(slow, BRIEF_CLAIM)
         most_quick = most - most // 2 if len(waiting.slow) else most
-        claims = self._claims_of(waiting.quick, now, quick, most_quick)
+        claims = self._pick_from(waiting.quick, now, quick, most_quick)
         if slow > 0:
-            return claims | self._claims_of(waiting.slow, now, slow, most - len(claims))
+            return claims | self._pick_from(waiting.slow, now, slow, most - len(claims))
         firsts = min(slow + FIRST_SLOTS, most - len(claims))
-        for lane in waiting.slow.firsts(self._rooms.has_nothing, firsts):
-            if asked := self._ask(lane, now, 1):
-                claims[lane.webhook_id] = asked
+        for lane in waiting.slow.firsts(self._slots.has_nothing, firsts):
+            if count := self._begin_claim(lane, now, 1):
+                claims[lane.webhook_id] = count
         return claims
 
-    def _claims_of(self, lanes: Turns[Lane], now: float, budget: int, most: int) -> dict[int, int]:
+    def _pick_from(self, lanes: Turns[Lane], now: float, budget: int, most: int) -> dict[int, int]:
         share = max(1, budget // max(1, min(len(lanes), most)))
         claims: dict[int, int] = {}
         for _ in range(min(len(lanes), CLAIMS_AT_ONCE)):
             if budget <= 0 or len(claims) >= most:
                 break
             lane = lanes.next()
-            if asked := self._ask(lane, now, min(share, budget)):
-                claims[lane.webhook_id] = asked
-                budget -= asked
+            if count := self._begin_claim(lane, now, min(share, budget)):
+                claims[lane.webhook_id] = count
+                budget -= count
         return claims
 
-    def _ask(self, lane: Lane, now: float, share: int) -> int:
-        """How many to claim of a lane whose turn it is; without any it waits on."""
-        allowed = min(self._rooms.allowance(lane, now), share)
+    def _begin_claim(self, lane: Lane, now: float, share: int) -> int:
+        """Return how many deliveries of a lane to claim; if none, queue the lane again."""
+        allowed = min(self._slots.allowance(lane, now), share)
         if allowed <= 0 or lane.webhook_id in self.silent:
-            self._rooms.to_claim.add(lane)
+            self._slots.to_claim.add(lane)
             return 0
         lane.due, lane.claiming = False, True
         return allowed
 
-    def hear(
+    def add_woken(
         self, woken: Iterable[Woken], now: float, most: int, calm: bool = False
     ) -> dict[int, int]:
-        """Note who has woken up; how many deliveries to claim at once, by webhook.
+        """Add webhooks that woke up; returns how many deliveries to claim at once, by webhook.
 
-        Of up to `most` companies that have nothing in flight or held, a webhook each: what is quick
-        does not wait for another turn while there is much to do for others, and claims for those
-        are brief from then on. Where it is `calm` and nobody waits for a claim, of any company.
+        Up to `most` companies with nothing in flight or claimed get a claim for one webhook each,
+        so that a quick one need not wait for another turn while there is much to do for others,
+        whose claims are brief from then on. If `calm` and no lane waits for a claim, all get one.
         """
         claims: dict[int, int] = {}
         companies: set[int] = set()
-        calm &= not (self._claiming or self._rooms.to_claim) and self._rooms.holding < BRIEF_CLAIM
+        calm &= not (self._claiming or self._slots.to_claim) and self._slots.holding < BRIEF_CLAIM
         most = CALM_WEBHOOKS if calm else most
-        for webhook_id, company_id, taken in woken:
-            if taken or webhook_id not in self._lanes:
+        for webhook_id, company_id, is_new in woken:
+            if is_new or webhook_id not in self._lanes:
                 self._lanes[webhook_id] = Lane(webhook_id, company_id, Pace(now), now)
             lane = self._lanes[webhook_id]
             self.wake(lane)
-            first = calm or (company_id not in companies and self._rooms.has_nothing(company_id))
+            first = calm or (company_id not in companies and self._slots.has_nothing(company_id))
             if len(claims) < most and first and not (lane.claiming or lane.leaving):
                 companies.add(company_id)
-                self._rooms.to_claim.discard(lane)
-                if asked := self._ask(lane, now, CALM_SIZE if calm else FIRST_SIZE):
-                    claims[webhook_id] = asked
-        if claims and self._rooms.in_flight and not calm:
+                self._slots.to_claim.discard(lane)
+                if count := self._begin_claim(lane, now, CALM_SIZE if calm else FIRST_SIZE):
+                    claims[webhook_id] = count
+        if claims and self._slots.in_flight and not calm:
             self._brief_until = now + BRIEF_SECONDS
         return claims
 
-    def enter(self, claims: ClaimBatch) -> list[Claimed]:
-        """Take what was claimed; returns what cannot be sent after all, to be given back."""
+    def add_claimed(self, claims: ClaimBatch) -> list[Claimed]:
+        """Add claimed deliveries to their lanes; returns those to give back unsent."""
         self._claiming = False
         for webhook_id in claims.rooms:
             if lane := self._lanes.get(webhook_id):
                 lane.claiming = False
                 lane.answered = 0
-                self._address(lane, claims)
+                self._set_address(lane, claims)
         back = []
         for delivery in claims.claimed:
             lane = self._lanes.get(delivery.webhook_id)
             if lane and lane.webhook_id not in self.silent:
-                self._rooms.hold(lane, delivery)
+                self._slots.hold(lane, delivery)
             else:
                 back.append(delivery)
         return back
 
-    def let_leave(self, surplus: int, now: float) -> list[Claimed]:
-        """Choose lanes for another loop; returns what is claimed of them, to be given back."""
+    def choose_leaving(self, surplus: int, now: float) -> list[Claimed]:
+        """Choose lanes to transfer to another loop; returns their deliveries to give back."""
         if surplus <= len(self._leaving):
             return []
         back = []
-        # Those that are free soonest. One that fails is being probed, at a pace of its own.
+        # The lanes that are free soonest go first. A failing one waits for the end of its probe.
         for lane in sorted(self._lanes.values(), key=lambda lane: (lane.failing, lane.in_flight)):
             if len(self._leaving) >= min(surplus, MOST_LEAVING):
                 break
             if not lane.leaving:
                 lane.leaving = True
                 self._leaving[lane] = now + LEAVE_SECONDS
-                self._rooms.to_claim.discard(lane)
+                self._slots.to_claim.discard(lane)
                 back += self.drop(lane)
         return back
 
-    def give_away(self, turn: Turn, now: float) -> None:
-        """Give to another loop what is free now; what takes too long stays."""
+    def transfer_free(self, turn: Turn, now: float) -> None:
+        """Transfer lanes that are free by now; those that take too long stay."""
         for lane, until in list(self._leaving.items()):
             if self._lanes.get(lane.webhook_id) is not lane:
                 del self._leaving[lane]
-            elif not (lane.in_flight or lane.claiming or lane.held):
+            elif not (lane.in_flight or lane.claiming or lane.stock):
                 del self._leaving[lane], self._lanes[lane.webhook_id]
-                turn.given.append(lane.webhook_id)
+                turn.to_transfer.append(lane.webhook_id)
             elif now > until:
                 del self._leaving[lane]
                 lane.leaving = False
@@ -167,15 +169,15 @@ class LaneBook:
                     self.wake(lane)
 
     def wake(self, lane: Lane) -> None:
-        """Note that a claim may find something, unless the lane is no longer this loop's."""
+        """Queue a lane for a claim, unless it no longer belongs to this loop."""
         if self._lanes.get(lane.webhook_id) is not lane:
             return
         lane.due = True
         if not (lane.claiming or lane.leaving):
-            self._rooms.to_claim.add(lane)
+            self._slots.to_claim.add(lane)
 
-    def note(self, results: Iterable[AttemptResult]) -> set[int]:
-        """Note how the webhooks do now; returns those that were failing before."""
+    def update_failing(self, results: Iterable[AttemptResult]) -> set[int]:
+        """Update which lanes are failing; returns the webhooks that were failing before."""
         failing = set()
         for result in results:
             lane = self._lanes.get(result.webhook_id)
@@ -186,17 +188,17 @@ class LaneBook:
         return failing
 
     def release_idle(self, turn: Turn, now: float) -> None:
-        """Let go of lanes with nothing to do, and of some of those that are too many."""
+        """Release lanes that are idle, and those that exceed MOST_LANES."""
         for lane in list(self._lanes.values()):
             if not lane.busy and now - lane.idle_since > KEEP_SECONDS:
                 self._release(lane, turn)
         if (too_many := len(self._lanes) - MOST_LANES) > 0:
             free = (each for each in self._lanes.values() if not (each.in_flight or each.claiming))
-            for lane in [each for each in free if not each.held][:too_many]:
+            for lane in [each for each in free if not each.stock][:too_many]:
                 self._release(lane, turn)
 
     def release_free(self, turn: Turn) -> Turn:
-        """Let go, at a stop, of all that is not in flight; what the turn records goes later."""
+        """Release, at a stop, all lanes with nothing in flight and no result in this turn."""
         recorded = {each.webhook_id for each in turn.results}
         for lane in list(self._lanes.values()):
             if not (lane.in_flight or lane.claiming or lane.webhook_id in recorded):
@@ -205,32 +207,32 @@ class LaneBook:
         return turn
 
     def drop_all(self) -> list[Claimed]:
-        """What is claimed and not started, of all lanes."""
-        return [each for lane in self._lanes.values() if lane.held for each in self.drop(lane)]
+        """Remove and return the deliveries of all lanes that are claimed and not started."""
+        return [each for lane in self._lanes.values() if lane.stock for each in self.drop(lane)]
 
     def drop(self, lane: Lane) -> list[Claimed]:
-        """What is claimed and not started, to be given back and claimed again."""
-        dropped = self._rooms.drop(lane)
+        """Remove and return deliveries that are claimed and not started, to be claimed again."""
+        dropped = self._slots.drop(lane)
         if dropped:
             self.wake(lane)
         return dropped
 
-    def belong_to(self, loop_id: str | None) -> None:
-        """Forget all lanes of another lease than this loop has now: they are somebody else's."""
+    def set_loop_id(self, loop_id: str | None) -> None:
+        """Forget all lanes if the loop id has changed: they belong to other loops by now."""
         if loop_id == self.loop_id:
             return
         self.loop_id = loop_id
         for lane in self._lanes.values():
-            self._rooms.drop(lane)
-            self._rooms.to_claim.discard(lane)
+            self._slots.drop(lane)
+            self._slots.to_claim.discard(lane)
             lane.due = False
         self._lanes.clear()
         self._leaving.clear()
 
-    def _address(self, lane: Lane, claims: ClaimBatch) -> None:
+    def _set_address(self, lane: Lane, claims: ClaimBatch) -> None:
         address = claims.addresses.get(lane.webhook_id)
         if address is None:
-            # Paused, deleted or resting: what ends that will wake it up.
+            # Paused, deleted or resting: whatever ends this state also wakes the webhook up.
             lane.idle_since = -math.inf
             return
         lane.address = address
@@ -244,7 +246,7 @@ class LaneBook:
 
     def _release(self, lane: Lane, turn: Turn) -> None:
         del self._lanes[lane.webhook_id]
-        self._rooms.to_claim.discard(lane)
+        self._slots.to_claim.discard(lane)
         turn.released.append(lane.webhook_id)
         if lane.due:
             turn.unfinished.append(lane.webhook_id)

@@ -1,10 +1,10 @@
-"""Which webhooks a loop works on: taken when they wake up, released when nothing is left to do.
+"""Lanes of a loop: webhooks taken when they wake up, released when nothing is left to do.
 
-A lane is a webhook that one loop works on, and no other loop meanwhile. A loop with many more than
-another, such as one that has just joined, gives some away. A wake-up is a row that
-says from when to look at a webhook. Whatever makes a delivery due writes one in the same
-transaction, and whoever consumes it looks afterwards, so nothing that is due is missed. Rows are
-only ever added by those who publish: they wait for nobody, and nobody waits for them.
+A lane is a webhook that one loop works on, and no other loop meanwhile. A loop with many more lanes
+than another, such as one that has just joined, transfers some. A wake-up is a row that tells from
+when to look at a webhook. Whatever makes a delivery due writes one in the same transaction, and the
+loop that consumes it looks at the webhook afterwards, so no due delivery is missed. Publishers only
+insert wake-ups, so they neither wait for locks nor hold up others.
 Why: decision page engine-wakes-up-by-due-time.
 """
 
@@ -15,15 +15,15 @@ from deliveries import statements
 from deliveries.engine import rendering
 from deliveries.engine.loans import Address
 
-# A loop reads no more of what is due than this, from either end: what wakes up again is its own,
-# and must not wait behind thousands that wake up for the first time. Of those it takes its share,
-# so that all loops have as many lanes; a few in any case, as the other loops may be asleep.
+# Number of due wake-ups that a loop reads from either end: those of its own lanes are the newest
+# and must not wait behind thousands of first ones. Of the first ones it takes its share, so that
+# all loops have equally many lanes, but always a few, as the other loops may be asleep.
 SIZES = {"end": 512, "few": 16}
 
-# A wake-up of a webhook that another loop works on stays for that loop. One of a webhook that may
-# not be sent to is dropped: whatever ends a pause or a rest, or makes the company active again
-# (decision N27), writes another. num_nulls has no index, so a webhook is looked up by its id,
-# whatever the planner believes of the table's size.
+# A wake-up for another loop's lane is left to that loop. One for a webhook that may not be sent to
+# is dropped: whatever ends a pause or a rest, or reactivates the company (decision N27), writes
+# another. num_nulls has no index, so webhooks are looked up by id whatever size of the table the
+# planner assumes.
 TAKE = f"""
 WITH oldest AS MATERIALIZED (
   SELECT ctid AS at, webhook_id, due_at FROM deliveries_wakeup
@@ -94,9 +94,9 @@ SELECT webhook_id, statement_timestamp() FROM released
 WHERE webhook_id = ANY(%(unfinished)s::bigint[])
 """
 
-# What a loop holds without knowing it, since it did not hear that a statement had come through: its
-# claims are anybody's again, and its webhooks wake up once more.
-BEGIN_ANEW = """
+# Ends claims that a loop has without knowing it, because the answer to a statement was lost, and
+# wakes up all of its webhooks once more.
+RECOVER = """
 WITH own AS MATERIALIZED (
   SELECT webhook_id FROM deliveries_lane WHERE loop_id = %(loop)s::uuid
 ), freed AS (
@@ -108,10 +108,10 @@ INSERT INTO deliveries_wakeup (webhook_id, due_at)
 SELECT webhook_id, statement_timestamp() FROM own
 """
 
-# Webhooks whose first due row is older than a wake-up can be: their wake-up is lost. It walks from
-# webhook to webhook in the index, a part of them at a time, and downwards: what a webhook waits for
-# longest lies at the end, and what was just delivered, whose rows are gone and whose entries are
-# not yet, at the front. For the same reason only those that nobody works on are looked into.
+# Finds webhooks whose oldest due delivery is older than any wake-up can be: their wake-up was lost.
+# It walks the index from webhook to webhook, a part at a time and downwards: at the front of each
+# webhook lie dead entries of rows that were just delivered. For the same reason it leaves out
+# webhooks that are lanes of a loop.
 FIND_MISSED = """
 WITH RECURSIVE lane AS (
   (SELECT webhook_id FROM deliveries_delivery_open WHERE webhook_id < %(before)s
@@ -157,54 +157,55 @@ MISSED_AFTER_SECONDS = 5.0
 class Woken(NamedTuple):
     """A webhook that woke up and may be sent to.
 
-    Where it is not `taken` it is a lane of this loop already, or another loop has given it.
+    `is_new`: this loop has just taken it. If not, it was a lane of this loop already, or another
+    loop has transferred it.
     """
 
     webhook_id: int
     company_id: int
-    taken: bool
+    is_new: bool
 
 
-class Heard(NamedTuple):
-    """Webhooks that woke up, whether there may be more, and where they are sent to, by webhook."""
+class WakeUps(NamedTuple):
+    """Webhooks that woke up, whether there may be more, and their addresses by webhook."""
 
     woken: list[Woken]
     more: bool
     addresses: dict[int, Address]
 
 
-def take(loop_id: str, most: int, leave: float = 0.0) -> Heard:
-    """Consume wake-ups that are due, up to `most` of webhooks that no loop works on.
+def take(loop_id: str, most: int, leave: float = 0.0) -> WakeUps:
+    """Consume due wake-ups, at most `most` of them of webhooks that are no loop's lane.
 
-    Those of nobody are left to other loops until they have been due for `leave` seconds.
+    The latter are left to other loops until they have been due for `leave` seconds.
     """
     values = {"loop": loop_id, "most": most, "leave": leave, **SIZES}
     with statements.cursor() as cursor:
         cursor.execute(TAKE, values)
         rows = cursor.fetchall()
     addresses = {row[0]: rendering.address(*row[4:]) for row in rows if row[5]}
-    return Heard([Woken(*row[:3]) for row in rows], bool(rows and rows[0][3]), addresses)
+    return WakeUps([Woken(*row[:3]) for row in rows], bool(rows and rows[0][3]), addresses)
 
 
 def release(loop_id: str, webhook_ids: Collection[int], unfinished: Collection[int] = ()) -> None:
-    """Let go of webhooks; those that are `unfinished` wake up again at once, for any loop."""
+    """Release webhooks; those that are `unfinished` wake up again at once, for any loop."""
     values = {"loop": loop_id, "webhooks": list(webhook_ids), "unfinished": list(unfinished)}
     with statements.cursor() as cursor:
         cursor.execute(RELEASE, values)
 
 
-def begin_anew(loop_id: str, on_loan: Collection[str]) -> None:
-    """After an error whose statement may have come through: give back all but what is `on_loan`."""
+def recover(loop_id: str, on_loan: Collection[str]) -> None:
+    """End all claims but those `on_loan`, after an error of a statement that may have succeeded."""
     with statements.cursor() as cursor:
-        cursor.execute(BEGIN_ANEW, {"loop": loop_id, "on_loan": list(on_loan)})
+        cursor.execute(RECOVER, {"loop": loop_id, "on_loan": list(on_loan)})
 
 
 def find_missed(before: int, most: int) -> tuple[int, int]:
-    """Wake up webhooks that have had something due for a while and that nobody works on.
+    """Wake up webhooks that are no loop's lane and had a delivery due for MISSED_AFTER_SECONDS.
 
-    Looks at `most` webhooks with deliveries waiting, from the newest one that is older than
-    `before` on. Returns where to go on, FROM_THE_NEWEST behind the last, and how many were missed:
-    none, unless rows were changed by hand or by a version of the service that writes no wake-ups.
+    Looks at `most` webhooks with waiting deliveries, downwards from the id `before`. Returns the
+    next value of `before`, FROM_THE_NEWEST after the last webhook, and the number of lost wake-ups:
+    0, unless rows were changed by hand or by a version of the service that writes no wake-ups.
     """
     values = {"before": before, "most": most, "grace": MISSED_AFTER_SECONDS}
     with statements.cursor() as cursor:

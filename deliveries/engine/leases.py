@@ -1,8 +1,8 @@
-"""Engine loops over all hosts: rows with a heartbeat, so that a loop that hangs is replaced.
+"""Leases of the engine loops of all hosts: rows with a heartbeat, to replace loops that hang.
 
-A loop renews its lease every second. One whose lease has run out is marked as lost by whoever sees
-it first, and from then on can neither renew nor claim: what it was working on goes to others, and
-its claims with it. Time is the database's.
+A loop renews its lease every second. Whichever loop first sees an expired lease marks its owner as
+lost. A lost loop can neither renew nor claim; other loops take over its webhooks and its claims.
+Times are the database's.
 Why: decision page engine-loops-hold-leases.
 """
 
@@ -22,10 +22,10 @@ from deliveries.models import Loop
 
 LEASE_SECONDS = 4.0
 HEARTBEAT_SECONDS = 1.0
-# The row of a lost loop stays for longer than any of its claims could.
+# The row of a lost loop must outlive all of its claims.
 FORGET_SECONDS = 120
 
-# A loop that stops takes no lanes any more: who comes for it need not wait for its last answer.
+# A stopping loop takes no lanes and is not counted: its successor need not wait for its last reply.
 RUNNING = "SELECT count(*) FROM deliveries_loop WHERE NOT lost AND takes_lanes"
 
 LIVE = """
@@ -41,7 +41,8 @@ SELECT %(loop)s, %(host)s, %(process)s, %(worker)s, statement_timestamp(),
 WHERE ({RUNNING}) < %(most)s
 """
 
-# A worker that has two loops more than one whose loops wait gives up a place, one at a time.
+# Ask the worker with the most loops for a place, if it has at least two more than this worker.
+# One loop at a time yields.
 ASK_FOR_PLACE = """
 UPDATE deliveries_loop SET yields = true WHERE id = (
   SELECT loop.id FROM deliveries_loop AS loop JOIN (
@@ -53,7 +54,7 @@ UPDATE deliveries_loop SET yields = true WHERE id = (
   ORDER BY team.loops DESC, loop.started_at DESC LIMIT 1)
 """
 
-# All that an idle loop asks, once a second.
+# The only statement of an idle loop, once a second.
 RENEW = """
 UPDATE deliveries_loop SET busy = %(busy)s, proxy_trouble = %(proxy_trouble)s,
   lease_until = statement_timestamp() + make_interval(secs => %(lease)s),
@@ -85,29 +86,29 @@ SELECT id::text FROM lost
 
 LEAVE = "DELETE FROM deliveries_loop WHERE id = %(loop)s"
 
-# Webhooks of loops that are no more become anybody's: a wake-up for each says so. A statement of
-# its own, which sees what was given to them until their rows could be written.
+# Webhooks of loops that have ended are free for any loop, and each gets a wake-up. It is a separate
+# statement, so that it also sees lanes that were handed to the loops just before they ended.
 FREED = """
 WITH freed AS (
-  DELETE FROM deliveries_lane WHERE {whose} RETURNING webhook_id
+  DELETE FROM deliveries_lane WHERE {condition} RETURNING webhook_id
 )
 INSERT INTO deliveries_wakeup (webhook_id, due_at)
 SELECT webhook_id, statement_timestamp() FROM freed
 """
-FREE = FREED.format(whose="loop_id = ANY(%(loops)s::uuid[])")
-# A loop that was given up while its statement was on its way may have taken some since.
+FREE = FREED.format(condition="loop_id = ANY(%(loops)s::uuid[])")
+# A loop declared lost while its statement was in flight may have taken lanes afterwards.
 FREE_ORPHANED = FREED.format(
-    whose="loop_id <> ALL(ARRAY(SELECT id FROM deliveries_loop WHERE NOT lost))"
+    condition="loop_id <> ALL(ARRAY(SELECT id FROM deliveries_loop WHERE NOT lost))"
 )
 
 
 def join(most: int) -> str | None:
-    """The id of a new loop with a lease, or None where `most` loops are running already.
+    """Start a lease and return the new loop's id, or None if `most` loops are already running.
 
-    Then a worker that has more of them than its part is asked for a place.
+    In that case a worker that has more than its share is asked to give up a loop.
     """
     host = socket.gethostname()[:255]
-    # Loops of one worker have a parent in common.
+    # Loops of one worker share a parent process.
     worker = f"{host}/{os.getppid()}"
     with connection.cursor() as cursor:
         cursor.execute(RUNNING)
@@ -116,7 +117,7 @@ def join(most: int) -> str | None:
             return None
     loop_id = str(uuid4())
     with transaction.atomic(), connection.cursor() as cursor:
-        # Two that count at the same time must not both find the last free place.
+        # Two loops that count at the same time must not both get the last free place.
         locks.hold(locks.LockClass.LOOPS)
         values: dict[str, str | int | float] = {
             "loop": loop_id,
@@ -130,12 +131,12 @@ def join(most: int) -> str | None:
         return loop_id if cursor.rowcount else None
 
 
-class Renewed(NamedTuple):
-    """What a heartbeat sees: loops whose lease has run out, wake-ups that are due, and the time.
+class Renewal(NamedTuple):
+    """State of the engine as of a heartbeat. `at`: the database's time.
 
-    `yields`: whether this loop is to give up its place for one of another worker. `draining`:
-    nothing is to be claimed. `held`: hosts to which nothing is to be sent. `first`: no loop that
-    takes lanes is older.
+    `silent_loops`: other loops have expired leases. `wakeups`: some are due. `yields`: this loop
+    must give up its place to another worker. `draining`: claim nothing. `held_hosts`: send nothing
+    to them. `first`: no loop that takes lanes is older.
     """
 
     silent_loops: bool
@@ -143,25 +144,26 @@ class Renewed(NamedTuple):
     at: datetime
     yields: bool
     draining: bool
-    held: list[str]
+    held_hosts: list[str]
     first: bool
 
 
 def renew(
     loop_id: str, busy: int = 0, proxy_trouble: str = "", stops: bool = False
-) -> Renewed | None:
-    """The heartbeat, which says how many slots are `busy`, what is wrong with the outgoing proxy,
-    and whether the loop `stops`; None where it was given up by the others.
+) -> Renewal | None:
+    """Send a heartbeat that extends the lease; None if other loops have marked this one as lost.
+
+    `busy`: slots in use. `stops`: the loop takes no further lanes.
     """
     with statements.cursor() as cursor:
-        said = {"busy": busy, "proxy_trouble": proxy_trouble[:200], "stops": stops}
-        cursor.execute(RENEW, {"loop": loop_id, "lease": LEASE_SECONDS, **said})
+        state = {"busy": busy, "proxy_trouble": proxy_trouble[:200], "stops": stops}
+        cursor.execute(RENEW, {"loop": loop_id, "lease": LEASE_SECONDS, **state})
         row = cursor.fetchone()
-    return Renewed(*row) if row else None
+    return Renewal(*row) if row else None
 
 
 class LiveLoops(NamedTuple):
-    """The loops with a lease, and the slots that they use."""
+    """Number of loops with a lease, and of the slots that they use."""
 
     loops: int
     busy: int
@@ -174,16 +176,16 @@ def running_loops() -> LiveLoops:
 
 
 def proxy_troubles() -> list[str]:
-    """What is wrong with the outgoing proxy, of each loop with a lease that has met it."""
+    """Return the trouble with the outgoing proxy that loops with a lease report, one per loop."""
     alive = Loop.objects.filter(lost=False, lease_until__gt=timezone.now())
     return list(alive.exclude(proxy_trouble="").values_list("proxy_trouble", flat=True))
 
 
 def take_over() -> list[str]:
-    """Mark loops whose lease has run out as lost and free their webhooks; returns their ids.
+    """Mark loops with expired leases as lost and free their webhooks; returns their ids.
 
-    To be called only by who has not been away itself: after a stall of the database everybody's
-    lease has run out, and nobody is lost.
+    Only for callers that have renewed in time themselves: after a stall of the database all leases
+    have expired although no loop is lost.
     """
     with transaction.atomic(), statements.cursor() as cursor:
         cursor.execute(LOSE, {"forget": FORGET_SECONDS})
@@ -196,16 +198,16 @@ def take_over() -> list[str]:
 
 
 def free_orphaned() -> int:
-    """Free webhooks that belong to a loop that is no more; returns how many."""
+    """Free webhooks of loops that have ended; returns their number."""
     with statements.cursor() as cursor:
         cursor.execute(FREE_ORPHANED)
         return cursor.rowcount
 
 
 def leave(loop_id: str) -> None:
-    """End a lease. What the loop was working on must have been released before.
+    """End a lease. The loop must have released its webhooks.
 
-    What others have just given to it, and it has not heard of, becomes anybody's.
+    Webhooks that other loops have handed to it without its knowledge are freed.
     """
     with transaction.atomic(), statements.cursor() as cursor:
         cursor.execute(LEAVE, {"loop": loop_id})

@@ -1,7 +1,7 @@
-"""How a worker hears the doorbell of the engine.
+"""Consumer of the engine's doorbell in a worker.
 
-Its main process takes the rings itself, from a queue of their own. So a ring needs no process of
-the pool, and waits for no task, however long the queue of tasks is.
+The main process consumes the rings itself, from a queue of their own. A ring therefore needs no
+process of the pool and waits for no task, however long the queue of tasks is.
 """
 
 from collections.abc import Callable
@@ -15,14 +15,14 @@ from core.jobs.deployments import is_foreign
 
 
 def listener(ring: Callable[[], None]) -> type[ConsumerStep]:
-    """A step of Celery's consumer that calls `ring`, which must not wait, at each message."""
+    """Return a step of Celery's consumer that calls `ring`, which must not block, per message."""
 
     class Listener(ConsumerStep):
         def get_consumers(self, channel: Any) -> list[Consumer]:
             return [Consumer(channel, queues=[doorbell_queue()], on_message=take)]
 
     def take(message: Message) -> None:
-        # What it says does not matter, but for who has rung: the rows say what is due.
+        # The content does not matter, but the sender does: the database knows what is due.
         message.ack()
         if not is_foreign(message.headers):
             ring()

@@ -1,4 +1,4 @@
-"""What the database hands to the loop: deliveries on loan, and where they go. Pure."""
+"""Values that the database hands to the loop: claimed deliveries, and addresses. Pure."""
 
 from datetime import datetime
 from typing import NamedTuple
@@ -7,12 +7,11 @@ Headers = list[tuple[str, str]]
 
 
 class Claimed(NamedTuple):
-    """A delivery on loan. `id`, `claim` and `fact_id` are UUIDs as text: only ever passed on.
+    """A claimed delivery. `id`, `claim` and `fact_id` are UUIDs as text, since only passed on.
 
-    `subject_id`: the shipment or ticket it is about. `crashes`: loops in a row that were lost with
-    it. `pulled`: it is sent before its own next try.
-    `claimed_at` is of this process's monotonic clock. `request_id` and `traceparent` say what has
-    caused the event.
+    `subject_id`: its shipment or ticket. `crashes`: number of loops in a row that were lost with
+    it. `pulled`: it is sent before its own next try. `claimed_at`: monotonic time of this process.
+    `request_id` and `traceparent`: the request that caused the event.
     """
 
     id: str
@@ -34,13 +33,13 @@ class Claimed(NamedTuple):
 
 
 class Address(NamedTuple):
-    """Where a webhook's deliveries go now, and what signs them now; or why they cannot.
+    """Current URL and secret of a webhook, or the `trouble` that prevents sending.
 
-    `headers` are those that every delivery carries, signed or not. `host` names the server, with
-    its port. `failing`: the last attempt failed. `probe`: it comes from a rest, so one attempt goes
-    ahead. `max_in_flight`: never more requests to it at once; None: no such wish.
-    `catch_up_before`: retries of what was stored before then are to be pulled forward. `standard`:
-    it is also signed as Standard Webhooks has it.
+    `headers`: those of every delivery, signed or not. `host`: with its port. `failing`: the last
+    attempt failed. `probe`: the webhook was resting, so a single attempt goes first.
+    `max_in_flight`: the company's limit of concurrent requests, or None. `catch_up_before`: retries
+    of events stored before then are to be pulled forward. `standard`: requests are also signed as
+    in Standard Webhooks.
     """
 
     company_id: int

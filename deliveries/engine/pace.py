@@ -1,40 +1,40 @@
-"""How many requests at once a receiver answers well, learnt from its answers. Pure.
+"""Concurrency control per receiver: a window that follows its response times. Pure.
 
-More requests at once are worth having as long as they bring more answers. A receiver that is busy
-queues what comes on top, so each answer takes longer instead. The time of an answer is therefore
-compared with the time it takes when few requests are in flight: while both are about the same, the
-window grows. Where the time has grown by half, the window shrinks in proportion.
+Concurrency pays as long as it adds throughput. A saturated receiver queues further requests, so
+that each takes longer. Response times are therefore compared with those measured when few requests
+are in flight: while both are about the same the window grows; once the time has grown by half, the
+window shrinks in proportion.
 Why: decision page engine-slots-are-shared-by-time.
 """
 
 import math
 
-# A webhook that has never answered starts with so many.
+# Window of a webhook that has never answered.
 FIRST_SIZE = 2
 LARGEST_SIZE = 1024
-# A receiver that takes longer is slow, and its window may not grow beyond SLOW_SIZE.
+# A receiver that takes longer is slow: its window is limited to SLOW_SIZE.
 SLOW_SECONDS = 1.0
 SLOW_SIZE = 16
-# An answer may take so many times as long as an unloaded one, and so much longer: below that, the
-# engine's own turns are part of the time.
+# Allowed response time: TOLERANCE times the unloaded one, plus SLACK_SECONDS for the engine's own
+# turns, which are part of the measured time.
 TOLERANCE = 1.5
 SLACK_SECONDS = 0.015
-# How much the latest answer counts in an average.
+# Weight of the latest response in an average.
 WEIGHT = 0.2
-# How often to measure unloaded answers again, with a quarter of the window.
+# Interval at which unloaded response times are measured again, with a quarter of the window.
 MEASURE_EVERY_SECONDS = 10.0
 MEASURE_SHARE = 4
 MEASURED_ANSWERS = 3
 
 
 class Pace:
-    """The window of one webhook. Times are in seconds; `now` is a monotonic clock."""
+    """Window of one webhook. Times are in seconds; `now` is monotonic time."""
 
     def __init__(self, now: float) -> None:
         self.size: float = FIRST_SIZE
         self.seconds: float | None = None
         self._unloaded: float | None = None
-        # Until the first sign of a queue the window doubles with each round.
+        # The window doubles with each round until the first sign of a queue.
         self._doubling = True
         self._measure_at = now + MEASURE_EVERY_SECONDS
         self._measuring = 0
@@ -42,27 +42,27 @@ class Pace:
 
     @property
     def slow(self) -> bool:
-        """Whether answers take longer than SLOW_SECONDS; also while there has been none."""
+        """True if responses take longer than SLOW_SECONDS, or if there has been none."""
         return self.seconds is None or self.seconds > SLOW_SECONDS
 
     def limit(self, now: float) -> int:
-        """How many requests may be in flight."""
+        """Return how many requests may be in flight."""
         if self._full and now >= self._measure_at:
             self._measuring = max(MEASURED_ANSWERS, int(self.size) // MEASURE_SHARE)
             self._measure_at = math.inf
         return self._few if self._measuring else max(1, int(self.size))
 
     def start(self, in_flight: int) -> bool:
-        """Note a request that is the `in_flight`-th; True if its answer will be unloaded."""
+        """Count a new request, the `in_flight`-th; True if it measures the unloaded time."""
         if in_flight >= int(self.size):
             self._full = True
         return in_flight <= self._few
 
     def answered(self, seconds: float, unloaded: bool, now: float) -> None:
-        """Learn from a request that was answered with success."""
-        self.seconds = mixed(self.seconds, seconds)
+        """Learn from a successful response."""
+        self.seconds = moving_average(self.seconds, seconds)
         if unloaded or self._unloaded is None:
-            self._unloaded = mixed(self._unloaded, seconds)
+            self._unloaded = moving_average(self._unloaded, seconds)
             if self._measuring:
                 self._measuring -= 1
                 if not self._measuring:
@@ -73,19 +73,19 @@ class Pace:
             self._end_round()
 
     def refused(self, seconds: float) -> None:
-        """Learn from an answer that was no success: half as many from now on."""
-        self.seconds = mixed(self.seconds, seconds)
+        """Halve the window after an error response."""
+        self.seconds = moving_average(self.seconds, seconds)
         self.size = max(1.0, self.size / 2)
         self._doubling = False
         self._begin_round()
 
     def unanswered(self, seconds: float) -> None:
-        """Learn from a request without an answer: one at a time, until there is an answer."""
-        self.seconds = mixed(self.seconds, seconds)
+        """Learn from a request without a response, and probe."""
+        self.seconds = moving_average(self.seconds, seconds)
         self.probe()
 
     def probe(self) -> None:
-        """One at a time, until there is an answer."""
+        """Drop to one request at a time until the receiver responds."""
         self.size = 1.0
         self._doubling = True
         self._begin_round()
@@ -95,7 +95,7 @@ class Pace:
         return max(1, int(self.size) // MEASURE_SHARE)
 
     def _begin_round(self) -> None:
-        """A round is as many answers as there may be requests in flight."""
+        """Begin a round, which lasts for one window of responses."""
         self._round = max(1, int(self.size))
         self._total = 0.0
         self._count = 0
@@ -113,5 +113,5 @@ class Pace:
         self._begin_round()
 
 
-def mixed(average: float | None, seconds: float) -> float:
+def moving_average(average: float | None, seconds: float) -> float:
     return seconds if average is None else average + WEIGHT * (seconds - average)

@@ -1,4 +1,4 @@
-"""When the service itself pauses a webhook, and tells the company why (decisions W19 and W21)."""
+"""Webhooks that the service itself pauses, and the email that says why (decisions W19, W21)."""
 
 import logging
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from webhooks.models import Webhook
 logger = logging.getLogger(__name__)
 
 PATIENCE = timedelta(days=5)
-GONE = gettext_noop("The receiver answered 410 Gone.")
+RECEIVER_GONE = gettext_noop("The receiver answered 410 Gone.")
 FAILING = gettext_noop("No delivery has succeeded for 5 days.")
 CRASHING = gettext_noop(
     "Our own process ended several times while it sent to this webhook. We are looking into it."
@@ -26,12 +26,12 @@ CRASHING = gettext_noop(
 
 
 def pause_gone(webhook_id: int) -> None:
-    """A 410 pauses the webhook at once."""
-    pause_and_notify(webhook_id, GONE)
+    """Pause a webhook whose receiver answered 410."""
+    pause_and_notify(webhook_id, RECEIVER_GONE)
 
 
 def pause_failing() -> int:
-    """Pause what has only failed since PATIENCE; returns how many."""
+    """Pause webhooks that have only failed for PATIENCE; returns their number."""
     before = timezone.now() - PATIENCE
     failing = (
         Health.objects.filter(failing_since__lt=before, webhook__active=True)
@@ -41,7 +41,8 @@ def pause_failing() -> int:
         .values_list("webhook_id", flat=True)
     )
     forget_old_rows()
-    rows, paused = FailingRows("pause_failing"), 0
+    rows = FailingRows("pause_failing")
+    paused = 0
 
     def pause(webhook_ids: Sequence[int]) -> None:
         nonlocal paused
@@ -55,21 +56,21 @@ def pause_failing() -> int:
 
 
 def pause_and_notify(webhook_id: int, reason: str) -> bool:
-    """Pause a webhook, together with the email that says so; False if it was paused already."""
+    """Pause a webhook and queue the email about it; returns False if it was already paused."""
     with transaction.atomic():
         if not services.pause(webhook_id, reason):
             return False
         webhook = Webhook.objects.select_related("company").get(pk=webhook_id)
         if address := webhook.company.contact_email:
             with translation.override(webhook.company.written_language):
-                outbox.keep_mail(address, *pause_letter(webhook, reason))
+                outbox.enqueue_mail(address, *pause_letter(webhook, reason))
     text = "webhook %d is paused: %s"
     logger.info(text, webhook_id, reason, extra={"webhook_id": webhook_id})
     return True
 
 
 def pause_letter(webhook: Webhook, reason: str) -> tuple[str, str]:
-    """The subject and the text of the email, in the language that is active."""
+    """Return the subject and the text of the email, in the active language."""
     facts = {"id": webhook.pk, "url": webhook.url, "reason": gettext(reason)}
     text = gettext(
         "We have paused webhook %(id)d (%(url)s).\n"

@@ -1,9 +1,9 @@
-"""The processes of a worker that run engine loops, and whatever else must not depend on Celery.
+"""Processes of a worker that run engine loops, and other work that must not depend on Celery.
 
 A worker forks a keeper once everything is imported, and the keeper forks the loops: one, and more
-while that is pressed (deliveries.engine.signs). It does nothing else: no broker, no database, no
-thread. So a loop that dies is replaced in a moment, by a fork, and also while the broker is away.
-Loops end when their keeper ends, the keeper when its worker ends.
+while that one is pressed (deliveries.engine.signs). The keeper does nothing else: no broker, no
+database, no thread. So it replaces a dead loop in a moment, by a fork, also while the broker is
+away. Loops end with their keeper, and the keeper with its worker.
 """
 
 import gc
@@ -22,25 +22,25 @@ from django.db import DEFAULT_DB_ALIAS, connection, connections
 from core.jobs.bell import Bell
 from core.jobs.forking import fork_into
 from core.watch.process_kinds import become_kind
-from deliveries.engine.beside import Beside
 from deliveries.engine.loop import Engine
-from deliveries.engine.rooms import SLOTS
+from deliveries.engine.runner import Runner
 from deliveries.engine.signs import Sign, another_is_needed, find_spare
+from deliveries.engine.slots import SLOTS
 from deliveries.http.transport import Transport
 from webhooks import target_policy
 from webhooks.outgoing import parse_proxy
 
 logger = logging.getLogger(__name__)
 
-# The keeper looks so often at the signs of the loops.
+# Interval at which the keeper checks the signs of the loops.
 LOOK_SECONDS = 0.5
-# A loop that dies again and again is not started without a pause.
+# Pause before a restart, in case the loop dies again and again.
 RESTART_SECONDS = 0.2
 STOP_WITHIN_SECONDS = 12.0
 YIELD_SECONDS = 3.0
-# No statement of a loop takes long: a server that does not answer by then hangs.
+# No statement of a loop takes long: a server that has not answered by then hangs.
 PATIENCE_SECONDS = 10.0
-# So many objects more than before are looked through for circles.
+# Number of new objects that starts a garbage collection.
 GARBAGE_ROUND = 100_000
 
 Work = Callable[[], None]
@@ -58,13 +58,10 @@ class LoopWork:
 
 
 class LoopKeeper:
-    """Keeps loops running from `start` to `stop`, at most one for each of `bells`.
-
-    And a process for each of `others`, which work until SIGTERM.
-    """
+    """Keeper of engine loops, at most one per bell, and of one process for each of `others`."""
 
     def __init__(self, bells: Sequence[Bell], others: Sequence[Work] = ()) -> None:
-        # Their memory is shared, as it is made before the keeper is forked.
+        # Signs are created before the fork, so that keeper and loops share their memory.
         self._loops = [LoopWork(bell, Sign()) for bell in bells]
         self._others = others
         self._process = 0
@@ -72,11 +69,11 @@ class LoopKeeper:
         self._ended = threading.Event()
 
     def start(self) -> None:
-        self._process = fork_into(lambda: keep_working(self._others, self._loops))
+        self._process = fork_into(lambda: supervise(self._others, self._loops))
         threading.Thread(target=self._watch, name="loop keeper", daemon=True).start()
 
     def ask_to_stop(self) -> None:
-        """Have the loops end what is in flight and claim nothing more. Returns at once."""
+        """Let the loops end what is in flight and claim nothing more. Returns at once."""
         self._stopping = True
         if self._process and not self._ended.is_set():
             os.kill(self._process, signal.SIGTERM)
@@ -93,33 +90,34 @@ class LoopKeeper:
         os.waitpid(self._process, 0)
         self._ended.set()
         if not self._stopping:
-            # A worker without loops must not look as if it were well: it ends, to be started again.
+            # A worker without loops must not look healthy: it ends, so that it is restarted.
             logger.critical("the process that keeps the engine loops has died; stopping the worker")
             os.kill(os.getpid(), signal.SIGTERM)
 
 
-def keep_working(works: Sequence[Work], loops: Sequence[LoopWork] = ()) -> None:
-    """Start, in the keeper, a process for each of `works`, and another for each that ends, until
-    SIGTERM; and as many of `loops` as have something to do, but at least one.
+def supervise(works: Sequence[Work], loops: Sequence[LoopWork] = ()) -> None:
+    """Keep a process running for each of `works`, and for as many of `loops` as are needed.
+
+    At least one loop runs. Returns when all have ended after SIGTERM.
     """
-    # Waited for and never handled: no signal comes between a fork and the note of its id.
-    heard = {signal.SIGTERM, signal.SIGCHLD}
-    signal.pthread_sigmask(signal.SIG_BLOCK, heard)
-    crew = Crew(loops)
+    # Blocked and waited for, so that none interrupts between a fork and the note of its process id.
+    signals = {signal.SIGTERM, signal.SIGCHLD}
+    signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    crew = ChildProcesses(loops)
     at_once: list[Work] = [*loops[:1], *works]
     for work in at_once:
         crew.start(work)
     while crew.children:
-        got = signal.sigtimedwait(heard, LOOK_SECONDS)
-        if got and got.si_signo == signal.SIGTERM:
+        received = signal.sigtimedwait(signals, LOOK_SECONDS)
+        if received and received.si_signo == signal.SIGTERM:
             crew.stop()
-        if got:
+        if received:
             crew.replace_ended()
         crew.fit_loops(time.monotonic())
 
 
-class Crew:
-    """Children of the keeper by process id, and those of them that are to end."""
+class ChildProcesses:
+    """Children of the keeper by process id, and those that have to end."""
 
     def __init__(self, loops: Sequence[LoopWork]) -> None:
         self.loops = loops
@@ -142,12 +140,12 @@ class Crew:
         self.leaving.add(child)
 
     def replace_ended(self) -> None:
-        for child, status in ended(self.children):
+        for child, status in reap(self.children):
             work = self.children[child]
             if child not in self.leaving:
                 logger.error("an engine process ended with status %d; starting another", status)
                 if isinstance(work, LoopWork):
-                    # Meanwhile, and should it end again, others go on.
+                    # It does the work meanwhile, and if the new one dies as well.
                     self.start_another_loop()
                 time.sleep(RESTART_SECONDS)
                 self.start(work)
@@ -155,7 +153,7 @@ class Crew:
             self.leaving.discard(child)
 
     def fit_loops(self, now: float) -> None:
-        """Start a loop where those that run could do no more, or end one that nobody needs."""
+        """Start a loop if all that run are at their limit, or end one that is not needed."""
         if self.stopping or not self.loops:
             return
         running = {
@@ -174,16 +172,16 @@ class Crew:
             self.start(free[0])
 
 
-def ended(children: Iterable[int]) -> list[tuple[int, int]]:
-    """Those of our children that have ended, with their status."""
-    looked = [os.waitpid(child, os.WNOHANG) for child in children]
-    return [(child, status) for child, status in looked if child]
+def reap(children: Iterable[int]) -> list[tuple[int, int]]:
+    """Return the children that have ended, with their status."""
+    results = [os.waitpid(child, os.WNOHANG) for child in children]
+    return [(child, status) for child, status in results if child]
 
 
 def run_loop(bell: Bell, sign: Sign) -> None:
-    """In a child: an engine loop, until SIGTERM; another one where that has yielded its place."""
+    """Run an engine loop in a child until SIGTERM; start another when it has yielded its place."""
     become_kind("engine")
-    # A delivery makes many objects and no circles of them.
+    # Deliveries create many objects but no reference cycles.
     gc.set_threshold(GARBAGE_ROUND)
     stopping = threading.Event()
 
@@ -200,12 +198,12 @@ def run_loop(bell: Bell, sign: Sign) -> None:
     while not stopping.is_set():
         run_engine(stopping.is_set, bell, sign)
         sign.wait_until(time.monotonic() + YIELD_SECONDS)
-        # It was asked for its place: whoever asked is to have it.
+        # Another worker asked for the place of this loop and must get it first.
         stopping.wait(YIELD_SECONDS)
 
 
 def run_engine(stop: Callable[[], bool], bell: Bell, sign: Sign) -> None:
-    """One loop, until it is told to stop or yields its place. It leaves no connection behind."""
+    """Run one loop until `stop` or until it yields its place, and close its connection."""
     transport = Transport(
         target_policy.current_policy(),
         ca_bundle=settings.DELIVERY_CA_BUNDLE or None,
@@ -213,10 +211,10 @@ def run_engine(stop: Callable[[], bool], bell: Bell, sign: Sign) -> None:
         concurrency=SLOTS,
         proxy=parse_proxy(settings.DELIVERY_PROXY),
     )
-    with closing(transport), closing(Beside()) as beside:
-        connection.settings_dict["WAITER"] = beside
+    with closing(transport), closing(Runner()) as runner:
+        connection.settings_dict["WAITER"] = runner
         try:
-            Engine(transport, stop, beside, bell, sign).run()
+            Engine(transport, stop, runner, bell, sign).run()
         finally:
             connection.close()
             del connection.settings_dict["WAITER"]

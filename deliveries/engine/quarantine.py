@@ -1,9 +1,9 @@
-"""The quarantine: of all loops on all hosts, one sends the deliveries that loops were lost with.
+"""Quarantine: one loop of all hosts sends the deliveries that other loops were lost with.
 
 After a second crash any delivery that was in flight at both may be the cause. The loop in
-quarantine sends TOGETHER of them and waits for their results. If it crashes as well, one of these
-is the cause, and they are sent one by one: the next crash proves it. All other webhooks are served
-as usual meanwhile.
+quarantine sends TOGETHER of these suspects and waits for their results. If it crashes as well, one
+of them is the cause, and they are sent one by one: the next crash proves it. All other webhooks are
+served as usual meanwhile.
 Why: decision page engine-what-cannot-be-sent-is-set-aside.
 """
 
@@ -35,7 +35,7 @@ class Suspects:
         self._lets_others_in = False
 
     def claim(self, loop_id: str, rooms: dict[int, int]) -> list[Claimed]:
-        """Claim the next suspects of these webhooks; none while others are being tried."""
+        """Claim the next suspects of these webhooks; returns none while others are being tried."""
         if self._ids or self._lets_others_in or not enter(loop_id):
             self._lets_others_in = False
             return []
@@ -57,8 +57,8 @@ class Suspects:
             cursor.execute(LEAVE, {"loop": loop_id})
         self._lets_others_in = True
 
-    def begin_anew(self, loop_id: str) -> None:
-        """Leave after an error, if nothing is being tried: ENTER may have come through unheard."""
+    def recover(self, loop_id: str) -> None:
+        """Leave after an error if nothing is being tried: ENTER may have succeeded unnoticed."""
         if not self._ids:
             self.leave(loop_id)
 

@@ -1,4 +1,4 @@
-"""What became of attempts, written in bulk: one statement for a few hundred of them."""
+"""Recording of attempts in bulk: one statement for a few hundred of them."""
 
 import json
 import logging
@@ -11,25 +11,25 @@ from core.watch.log_bound import ATTEMPTS
 from deliveries import statements
 from deliveries.models import State
 
-# After so many failures to connect or to answer in time, in a row, a webhook rests: one second,
-# doubling to five minutes, one probe after each rest.
+# A webhook rests after this many failures in a row to connect or to answer in time: for one second,
+# doubling to five minutes, with one probe after each rest.
 FAILURES_BEFORE_REST = 3
 LONGEST_REST_SECONDS = 300
-# A success behind so many failures in a row, or behind a rest, is that of a receiver that has been
-# mended: what waits for it is pulled forward (decision N1).
+# A success after this many failures in a row, or after a rest, means that the receiver has
+# recovered: the deliveries that wait for it are pulled forward (decision N1).
 FAILURES_BEFORE_CATCHING_UP = 5
-# Once for all results: looking up a member of an enum takes longer than the comparison.
+# Looked up once: access to a member of an enum takes longer than the comparison.
 WAITING, DELIVERED = State.WAITING, State.DELIVERED
 
 
 @dataclass(slots=True)
 class AttemptResult:
-    """One attempt and what it makes of its delivery. `wait`: seconds until it is due again.
+    """Outcome of an attempt. `wait`: seconds until its delivery is due again.
 
-    `rest`: seconds for which the receiver asked to be left alone. `asked`: seconds for which it
-    asked to wait with this delivery. `keeps_place`: it was pulled forward, so it waits for its own
-    next try, at the same place on the ladder. `blameless`: nobody failed. What follows,
-    with `number`, 1 for the first attempt, is for logs and traces alone.
+    `rest`: seconds for which the receiver asked for no requests at all. `retry_after`: seconds for
+    which it asked to wait with this delivery. `keeps_place`: a failure moves the delivery neither
+    on in the retry schedule nor ahead of its own next try. `blameless`: no failure of the receiver.
+    `number`, 1 for the first attempt, and all fields after it are for logs and traces only.
     """
 
     delivery_id: str
@@ -46,7 +46,7 @@ class AttemptResult:
     detail: str = ""
     unreachable: bool = False
     rest: float = 0.0
-    asked: float = 0.0
+    retry_after: float = 0.0
     keeps_place: bool = False
     blameless: bool = False
     number: int = 0
@@ -56,15 +56,15 @@ class AttemptResult:
     traceparent: str | None = None
 
 
-# Only a row that this claim still holds is changed: a worker that comes back late is too late.
-# A finished delivery moves to the partition of its week, and the next of its subject, parked
-# behind it, becomes due. What becomes due, now or later, has its wake-up; for retries one per
-# webhook and second. Rows are named by ANY, so that they are looked up whatever the planner
-# believes of the table's size; and a sum has no index, so that nobody looks for the next among
-# all that is due later.
+# A row changes only while this claim holds it, so a worker that comes back late changes nothing. A
+# finished delivery moves to the partition of its week, and the next of its subject, parked behind
+# it, becomes due. Whatever becomes due, now or later, gets its wake-up; retries get one per webhook
+# and second. Rows are selected with ANY, so that they are looked up by index whatever size of the
+# table the planner assumes; and the sum `due_at + interval '0'` has no index, so that the planner
+# does not search all later deliveries for the next one.
 #
-# A first attempt that is a success lies with its delivery, which is written anyway: a row and an
-# index entry of its own would be a third of what is written here. It takes a number all the same.
+# A first attempt that succeeds is stored in its delivery, which is written anyway: a row and an
+# index entry of its own would be a third of all writes here. It takes up an id all the same.
 FIRST_SUCCESS = f"delivery.attempts = 0 AND result.state = {DELIVERED}"
 RECORD = f"""
 WITH result AS (
@@ -169,8 +169,8 @@ WITH rest AS (
 SELECT webhook_id FROM rest WHERE rests = 1
 """
 
-# A receiver that says when to come back is left alone until then, with all that waits for it.
-ASKED = """
+# A receiver that says when to come back gets no requests until then.
+REST_AS_ASKED = """
 WITH rest AS (
   UPDATE deliveries_health AS health SET rests = greatest(health.rests, 1),
     resting_until = greatest(
@@ -186,26 +186,26 @@ INSERT INTO deliveries_wakeup (webhook_id, due_at) SELECT webhook_id, resting_un
 
 
 def record_attempts(results: Sequence[AttemptResult], unwell: Collection[int] = ()) -> int:
-    """Write down finished attempts; returns how many deliveries were still held by their claim.
+    """Record finished attempts; returns how many deliveries were still held by their claim.
 
-    `unwell` are the webhooks whose health says that they failed, as far as the caller knows.
+    `unwell`: webhooks that were failing, as far as the caller knows.
     """
     with statements.cursor() as cursor:
         # One JSON text costs a fraction of eleven arrays.
         cursor.execute(RECORD, [json.dumps([result_as_json(result) for result in results])])
-        kept, _ = cursor.fetchone() or (0, 0)
+        recorded_count, _ = cursor.fetchone() or (0, 0)
     if changes_health(results, unwell):
-        note_health(results, unwell)
-    return int(kept)
+        update_health(results, unwell)
+    return int(recorded_count)
 
 
 def changes_health(results: Sequence[AttemptResult], unwell: Collection[int]) -> bool:
-    """Whether there is more to write down than attempts: what is well costs nothing."""
+    """Return whether the health of a webhook changes: successes of healthy ones change nothing."""
     return any(each.state != DELIVERED or each.webhook_id in unwell for each in results)
 
 
 def result_as_json(result: AttemptResult) -> dict[str, Any]:
-    """What is empty is left out: writing and reading it takes as long as anything else."""
+    """Return the columns of an attempt for RECORD, without empty ones: these take time as well."""
     columns = {
         "id": result.delivery_id,
         "claim": result.claim,
@@ -219,41 +219,41 @@ def result_as_json(result: AttemptResult) -> dict[str, Any]:
         columns["answer"] = result.answer.hex()
     if result.state != DELIVERED:
         columns |= {"wait": result.wait, "error": result.error, "detail": result.detail}
-        if result.asked:
-            columns["asked"] = result.asked
+        if result.retry_after:
+            columns["asked"] = result.retry_after
         if result.keeps_place:
             columns["keeps_place"] = True
     return columns
 
 
-def note_health(results: Sequence[AttemptResult], unwell: Collection[int]) -> None:
+def update_health(results: Sequence[AttemptResult], unwell: Collection[int]) -> None:
     well = {result.webhook_id for result in results if result.state == DELIVERED}
-    better = well.intersection(unwell)
+    recovered = well.intersection(unwell)
     failing: dict[int, int] = {}
     for result in results:
         if result.webhook_id not in well and not result.blameless:
             failing[result.webhook_id] = failing.get(result.webhook_id, 0) + 1
     unreachable = {result.webhook_id for result in results if result.unreachable} - well
-    asked = {
+    rests = {
         result.webhook_id: result.rest
         for result in sorted(results, key=lambda result: result.rest)
         if result.rest and result.webhook_id not in well
     }
     with statements.cursor() as cursor:
-        if better:
-            cursor.execute(WELL, [FAILURES_BEFORE_CATCHING_UP, sorted(better)])
-            say_webhooks(logging.INFO, cursor.fetchall(), "is well again")
+        if recovered:
+            cursor.execute(WELL, [FAILURES_BEFORE_CATCHING_UP, sorted(recovered)])
+            log_webhooks(logging.INFO, cursor.fetchall(), "is well again")
         if failing:
             cursor.execute(FAILING, [list(failing), list(failing.values())])
         if unreachable:
             cursor.execute(REST, [LONGEST_REST_SECONDS, sorted(unreachable), FAILURES_BEFORE_REST])
-            say_webhooks(logging.WARNING, cursor.fetchall(), "rests: its requests get no answer")
-        if asked:
-            cursor.execute(ASKED, [list(asked), list(asked.values())])
+            log_webhooks(logging.WARNING, cursor.fetchall(), "rests: its requests get no answer")
+        if rests:
+            cursor.execute(REST_AS_ASKED, [list(rests), list(rests.values())])
 
 
-def say_webhooks(level: int, rows: Iterable[tuple[int]], what: str) -> None:
+def log_webhooks(level: int, rows: Iterable[tuple[int]], event: str) -> None:
     for (webhook_id,) in rows:
-        if ATTEMPTS.may_say(f"that a webhook {what}"):
-            about = {"webhook_id": webhook_id}
-            ATTEMPTS.logger.log(level, "webhook %d %s", webhook_id, what, extra=about)
+        if ATTEMPTS.may_say(f"that a webhook {event}"):
+            extra = {"webhook_id": webhook_id}
+            ATTEMPTS.logger.log(level, "webhook %d %s", webhook_id, event, extra=extra)

@@ -1,4 +1,4 @@
-"""A claimed delivery as the request that its receiver gets (interface, Delivery headers)."""
+"""HTTP request of a claimed delivery (interface, Delivery headers)."""
 
 import logging
 from collections.abc import Hashable
@@ -22,11 +22,11 @@ logger = logging.getLogger(__name__)
 
 API_VERSION = "2025-09-01"
 
-# Opening a secret costs more than a whole delivery: each ciphertext is opened once per process.
-opened = lru_cache(maxsize=20_000)(encryption.decrypt)
+# Decryption costs more than a whole delivery, so each ciphertext is decrypted once per process.
+decrypt = lru_cache(maxsize=20_000)(encryption.decrypt)
 
 SIGNED_WITH = "CASE WHEN next_secret_at <= statement_timestamp() THEN next_secret ELSE secret END"
-# Of webhooks that may be sent to now.
+# Addresses of webhooks that may be sent to now.
 ADDRESSES = f"""
 SELECT webhook.id, webhook.company_id, webhook.url, webhook.auth_token,
   {SIGNED_WITH},
@@ -43,7 +43,7 @@ WHERE webhook.id = ANY(%s) AND webhook.url <> ''
 
 
 class ToSign(Protocol):
-    """What is signed: a claimed delivery, or an event that a company fetches."""
+    """Something to sign: a claimed delivery, or an event that a company fetches."""
 
     @property
     def id(self) -> str: ...
@@ -56,14 +56,14 @@ class ToSign(Protocol):
 
 
 class CannotRender(Exception):
-    """A delivery that cannot even be written: our own fault. The message says why."""
+    """The request of a delivery cannot be built, by a fault of ours. The message says why."""
 
 
 def addresses(webhook_ids: list[int]) -> dict[int, Address]:
-    """The addresses of those webhooks that may be sent to now: active, not deleted, not resting,
-    and of a company that is active.
+    """Return the addresses of the webhooks that may be sent to now.
 
-    Read before each claim, so that a change of URL, token or secret counts from the next attempt.
+    These are active, not deleted, not resting, and of an active company. Called before each claim,
+    so that a new URL, token or secret counts from the next attempt on.
     """
     with statements.cursor() as cursor:
         cursor.execute(ADDRESSES, [webhook_ids])
@@ -84,10 +84,10 @@ def address(
     headers: Headers = []
     opened_secret, trouble = None, ""
     try:
-        headers = plain_headers(auth_token and opened(auth_token))
-        opened_secret = secret and opened(secret)
+        headers = plain_headers(auth_token and decrypt(auth_token))
+        opened_secret = secret and decrypt(secret)
     except UnreadableSecret as error:
-        # A key that is missing for one webhook must not stop the deliveries of the others.
+        # A missing key of one webhook must not stop the deliveries of the others.
         trouble = str(error)
     return Address(
         company_id,
@@ -106,21 +106,21 @@ def address(
 
 @lru_cache(maxsize=20_000)
 def host_of(url: str) -> str:
-    """The server that a URL names, with its port if it says one."""
+    """Return the host of a URL, with its port if there is one."""
     return urlsplit(url).netloc.rpartition("@")[2].lower()
 
 
 def render(delivery: Claimed, address: Address, at: datetime, key: Hashable = None) -> Request:
-    """The signature and its timestamp are of this attempt, which begins at `at`; the id and the
-    body are the same at every attempt. `key` comes back with the reply.
+    """Build the request of an attempt that begins at `at`. Raises CannotRender.
 
-    Raises CannotRender.
+    Signature and timestamp are new with each attempt, id and body the same. `key` is returned with
+    the reply.
     """
     if address.trouble:
         raise CannotRender(address.trouble)
     event_type = registry.get(delivery.type_id)
     if event_type is None:
-        # Whether it is to be signed is not known: better late than unsigned.
+        # We cannot know if it must be signed: better late than unsigned.
         raise CannotRender(f"No event type {delivery.type_id} is registered.")
     headers = address.headers
     if event_type.signed and address.secret:
@@ -132,7 +132,7 @@ def render(delivery: Claimed, address: Address, at: datetime, key: Hashable = No
 
 
 def signed_headers(delivery: ToSign, event: str, secret: str, at: datetime) -> Headers:
-    """What a delivery of a signed type carries besides the plain ones."""
+    """Return the headers that only signed types have."""
     timestamp = timestamp_ms(at)
     return [
         ("X-Webhook-Event", event),
@@ -146,7 +146,7 @@ def signed_headers(delivery: ToSign, event: str, secret: str, at: datetime) -> H
 
 
 def standard_headers(delivery: ToSign, secret: str, at: datetime) -> Headers:
-    """What it carries as well where its webhook asks for the headers of Standard Webhooks."""
+    """Return the headers of Standard Webhooks, for webhooks that request them."""
     timestamp = int(at.timestamp())
     return [
         ("webhook-id", delivery.id),
@@ -156,7 +156,7 @@ def standard_headers(delivery: ToSign, secret: str, at: datetime) -> Headers:
 
 
 def plain_headers(auth_token: str | None) -> Headers:
-    """What every delivery carries, signed or not."""
+    """Return the headers of every delivery, signed or not."""
     headers = [
         ("Content-Type", "application/json"),
         ("User-Agent", settings.DELIVERY_USER_AGENT),
@@ -169,10 +169,10 @@ def plain_headers(auth_token: str | None) -> Headers:
 def write_request(
     delivery: Claimed, address: Address, at: datetime, key: Hashable
 ) -> Request | Reply:
-    """What is sent; where that cannot be written, which is our own fault, the reply instead."""
+    """Build the request; if that fails, by a fault of ours, return an internal error as reply."""
     try:
         return render(delivery, address, at, key)
-    except Exception as error:  # whatever it is: one delivery must not stop the others
+    except Exception as error:  # any failure: one delivery must not stop the others
         if not isinstance(error, CannotRender):
             logger.exception("delivery %s cannot be sent", delivery.id)
         return Reply(

@@ -1,4 +1,4 @@
-"""Companies take turns, and the webhooks of each. Pure."""
+"""Round-robin over companies, and over the webhooks of each. Pure."""
 
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ Each = TypeVar("Each", bound=InTurn)
 
 
 class Turns(Generic[Each]):
-    """Lanes in turn: companies one after the other, and the lanes of each one after the other."""
+    """Queue of lanes that alternates between companies, and between the lanes of each."""
 
     def __init__(self) -> None:
         self._companies: dict[int, deque[Each]] = {}
@@ -27,21 +27,21 @@ class Turns(Generic[Each]):
         return len(self._lanes)
 
     def __iter__(self) -> Iterator[Each]:
-        """In no order."""
+        """Iterate over the lanes in no particular order."""
         return iter(self._lanes)
 
     def add(self, lane: Each) -> None:
-        """Put a lane last in its company, unless it has its turn to come."""
+        """Append a lane to its company's queue, unless it is already there."""
         if lane not in self._lanes:
             self._lanes.add(lane)
             self._companies.setdefault(lane.company_id, deque()).append(lane)
 
     def next(self) -> Each:
-        """Take out the lane whose turn it is; its company is last from now on."""
+        """Remove and return the next lane; its company goes to the end."""
         return self._take(next(iter(self._companies)))
 
     def firsts(self, of: Callable[[int], bool], most: int) -> list[Each]:
-        """Take out the first lane of each company for which `of` is true; of `most` companies."""
+        """Remove and return the first lane of up to `most` companies for which `of` is true."""
         chosen = islice((each for each in self._companies if of(each)), max(0, most))
         return [self._take(company_id) for company_id in list(chosen)]
 
@@ -66,9 +66,9 @@ class Turns(Generic[Each]):
 
 
 class TurnsByKind(Generic[Each]):
-    """Quick lanes take turns among themselves, and slow ones do: neither wait for the other.
+    """Separate queues of quick and slow lanes, so that neither waits for the other.
 
-    A lane that nobody knows yet is among the slow ones.
+    A lane of unknown speed counts as slow.
     """
 
     def __init__(self) -> None:
@@ -79,7 +79,7 @@ class TurnsByKind(Generic[Each]):
         return len(self.quick) + len(self.slow)
 
     def add(self, lane: Each) -> None:
-        """Put a lane last in its company, unless it has its turn to come."""
+        """Append a lane to its company's queue, unless it is already there."""
         right, wrong = (self.slow, self.quick) if lane.pace.slow else (self.quick, self.slow)
         wrong.discard(lane)
         right.add(lane)

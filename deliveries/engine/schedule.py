@@ -1,4 +1,4 @@
-"""When to try again, and when to give up (decision W19). Pure: the dice are an argument."""
+"""Retry schedule of deliveries (decision W19). Pure: the dice are an argument."""
 
 from collections.abc import Sequence
 
@@ -9,10 +9,10 @@ LONGEST_RETRY_AFTER = 86400.0
 def next_wait(
     failures: int, waits: Sequence[float], dice: float, retry_after: float | None = None
 ) -> float | None:
-    """Seconds to wait after the `failures`-th failure; None means give up.
+    """Return the seconds to wait after the `failures`-th failure, or None to give up.
 
-    `dice` is in [0, 1) and adds up to 10 %. What the receiver asked for with Retry-After counts
-    where it is longer, up to 24 hours.
+    `dice` is in [0, 1) and adds up to 10 %. A longer Retry-After of the receiver prevails, up to
+    24 hours.
     """
     if failures > len(waits):
         return None

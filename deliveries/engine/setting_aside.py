@@ -1,4 +1,4 @@
-"""What cannot be sent or written down is set aside: it is not tried for ever and harms no other."""
+"""Setting aside of deliveries that cannot be sent or recorded, so that they harm no others."""
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
@@ -20,7 +20,7 @@ from deliveries.models import Delivery, State
 
 logger = logging.getLogger(__name__)
 
-# As given up, with the reason where its attempts are shown.
+# Give the delivery up, and log an attempt that shows the reason.
 SET_ASIDE = f"""
 WITH aside AS (
   UPDATE deliveries_delivery SET state = {State.GIVEN_UP}, attempts = least(attempts, 32766) + 1,
@@ -41,7 +41,7 @@ WITH aside AS (
 SELECT count(*) FROM aside
 """  # noqa: S608 - our own text
 
-# As if the webhook rested, but nothing is counted against its receiver.
+# Let the webhook rest without counting a failure against its receiver.
 HOLD_BACK = """
 WITH held AS (
   INSERT INTO deliveries_health AS health (webhook_id, failures, rests, resting_until)
@@ -53,35 +53,36 @@ WITH held AS (
 )
 INSERT INTO deliveries_wakeup (webhook_id, due_at) SELECT webhook_id, resting_until FROM held
 """
-# A key that is missing is put back by hand, and a new secret is set by hand.
+# Long enough: only an operator can restore a missing key or set a new secret.
 HOLD_SECONDS = 30.0
 
 
-# Deliveries of a webhook within a day. Then it is paused: its next one may cost a crash as well.
+# Deliveries of a webhook that are set aside within a day until it is paused: the next one might
+# crash a loop as well.
 MOST_SET_ASIDE = 2
 
 
 def hold_back(troubles: Mapping[int, str]) -> None:
-    """Have webhooks wait for HOLD_SECONDS, with all that is due: something of ours is missing."""
+    """Postpone webhooks by HOLD_SECONDS for a fault of ours. `troubles`: reason by webhook."""
     logger.error(
         "the deliveries of %d webhooks wait, among them webhook %d: %s",
         len(troubles),
         *next(iter(troubles.items())),
     )
     counting.count(catalogue.WEBHOOKS_HELD_BACK, by=len(troubles))
-    have_wait(list(troubles))
+    postpone(list(troubles))
 
 
-def have_wait(webhook_ids: list[int]) -> None:
-    """Look at webhooks again in HOLD_SECONDS; nothing is counted against their receivers."""
+def postpone(webhook_ids: list[int]) -> None:
+    """Postpone webhooks by HOLD_SECONDS, without counting failures against their receivers."""
     with statements.cursor() as cursor:
         cursor.execute(HOLD_BACK, [HOLD_SECONDS, webhook_ids])
 
 
 def record_all(results: Sequence[AttemptResult], failing: Collection[int] = ()) -> int:
-    """As record_attempts, and one that cannot be written down harms no other.
+    """Record attempts like record_attempts, but set aside a result that cannot be stored.
 
-    It is found by halving, and set aside as given up with the reason.
+    Such a result is located by bisection, and its delivery is given up with the reason.
     """
     try:
         with transaction.atomic() if recording.changes_health(results, failing) else nullcontext():
@@ -103,10 +104,10 @@ def set_crashed_aside(delivery: Claimed) -> None:
     with transaction.atomic():
         if not set_aside(delivery.id, delivery.claim, None, detail):
             return
-        of_webhook = Delivery.objects.set_aside().filter(webhook=delivery.webhook_id)
-        if of_webhook.count() >= MOST_SET_ASIDE:
+        webhook_deliveries = Delivery.objects.set_aside().filter(webhook=delivery.webhook_id)
+        if webhook_deliveries.count() >= MOST_SET_ASIDE:
             pausing.pause_and_notify(delivery.webhook_id, pausing.CRASHING)
-    # At once: the next crash may be a second away.
+    # Write and ring now: the next crash may be a second away.
     sums.write_sums()
     outbox.ring_mail_job()
 
@@ -116,8 +117,8 @@ def set_aside(delivery_id: str, claim: str, started_at: datetime | None, detail:
     logger.error(text, delivery_id, detail, extra={"delivery_id": delivery_id})
     with statements.cursor() as cursor:
         cursor.execute(SET_ASIDE, [delivery_id, claim, started_at, detail[:MAX_DETAIL]])
-        (kept,) = cursor.fetchone() or (0,)
-    if kept:
+        (set_aside_count,) = cursor.fetchone() or (0,)
+    if set_aside_count:
         note_failed_row(*FAILED_ROW, delivery_id, detail)
-    counting.count(catalogue.DELIVERIES_FINISHED, "set_aside", by=kept)
-    return int(kept)
+    counting.count(catalogue.DELIVERIES_FINISHED, "set_aside", by=set_aside_count)
+    return int(set_aside_count)

@@ -1,6 +1,6 @@
-"""Loops share their lanes: one with many more than another gives some away.
+"""Balancing of lanes: a loop with many more than another, such as a new one, transfers some.
 
-So does a loop that has just joined get some. Which loops do: deliveries.engine.standing_by.
+deliveries.engine.standing_by decides when.
 """
 
 from collections.abc import Collection
@@ -8,7 +8,7 @@ from collections.abc import Collection
 from deliveries import statements
 from deliveries.engine.lanes import release
 
-# Loops that know how to be given a lane, with how many they have.
+# Loops that take lanes, with the number of those that they have.
 COUNT = """
 SELECT loop.id::text, count(lane.webhook_id) FROM deliveries_loop AS loop
 LEFT JOIN deliveries_lane AS lane ON lane.loop_id = loop.id
@@ -16,8 +16,8 @@ WHERE NOT loop.lost AND loop.takes_lanes AND loop.lease_until > statement_timest
 GROUP BY loop.id
 """
 
-# The heir is locked, so that whoever frees the lanes of a loop that ends finds these among them.
-GIVE = """
+# The heir is locked, so that whoever frees the lanes of an ending loop also finds these.
+TRANSFER = """
 WITH heir AS MATERIALIZED (
   SELECT id FROM deliveries_loop AS loop
   WHERE NOT lost AND takes_lanes AND id <> %(loop)s::uuid AND lease_until > statement_timestamp()
@@ -34,12 +34,13 @@ WITH heir AS MATERIALIZED (
 )
 SELECT webhook_id FROM given
 """
-# So many more than the loop with the fewest are no surplus: at least, and as a part of one's own.
+# Minimum lead over the smallest loop, which has the fewest lanes, before rebalancing: absolute, and
+# as a part of the own lanes.
 UNEVEN, UNEVEN_PART = 8, 4
 
 
 def surplus(loop_id: str) -> int:
-    """Count the lanes to give to the loop with the fewest; 0 where they are even."""
+    """Return how many lanes to transfer to the smallest loop; 0 if the loops are even."""
     with statements.cursor() as cursor:
         cursor.execute(COUNT)
         counts: dict[str, int] = dict(cursor.fetchall())
@@ -48,14 +49,11 @@ def surplus(loop_id: str) -> int:
     return difference // 2 if difference > max(UNEVEN, own // UNEVEN_PART) else 0
 
 
-def give(loop_id: str, webhook_ids: Collection[int], *, hand_back: bool = False) -> None:
-    """Hand webhooks over to the loop with the fewest, or back to the first of the others.
-
-    Where there is no other loop, to anybody.
-    """
+def transfer(loop_id: str, webhook_ids: Collection[int], *, hand_back: bool = False) -> None:
+    """Transfer webhooks to the smallest loop, or back to the oldest; if alone, release them."""
     values = {"loop": loop_id, "webhooks": list(webhook_ids), "hand_back": hand_back}
     with statements.cursor() as cursor:
-        cursor.execute(GIVE, values)
-        given = {webhook_id for (webhook_id,) in cursor.fetchall()}
-    if left := set(webhook_ids) - given:
-        release(loop_id, left, left)
+        cursor.execute(TRANSFER, values)
+        transferred = {webhook_id for (webhook_id,) in cursor.fetchall()}
+    if remaining := set(webhook_ids) - transferred:
+        release(loop_id, remaining, remaining)

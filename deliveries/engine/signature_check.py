@@ -1,4 +1,4 @@
-"""Whether a signature that somebody received is ours. No secret leaves this module."""
+"""Verification of signatures that companies received. No secret leaves this module."""
 
 import hmac
 from datetime import datetime, timedelta
@@ -16,7 +16,7 @@ from webhooks.models import Webhook
 
 
 class SecretStatus(StrEnum):
-    """What can be said of the secret that signed an attempt."""
+    """Availability of the secret that signed an attempt."""
 
     NOT_SIGNED = gettext_noop("Events of this type are not signed.")
     THE_SAME = gettext_noop("The secret is unchanged, so signatures can be checked.")
@@ -33,7 +33,7 @@ class Verdict(StrEnum):
     NOT_OURS = gettext_noop(
         "The signature is not ours: the body, the timestamp or the secret differs."
     )
-    GONE = gettext_noop(
+    SECRET_LOST = gettext_noop(
         "We can no longer tell: the secret has been rotated, and no secret that we still hold made"
         " this signature."
     )
@@ -42,13 +42,13 @@ class Verdict(StrEnum):
 
 
 def secret_status(webhook: Webhook, at: datetime, now: datetime) -> SecretStatus:
-    """Whether what signed at a time is still held. Only the latest rotation is known."""
+    """Return whether the secret used at a time is still stored. Only the last rotation is known."""
     if not webhook.signed:
         return SecretStatus.NOT_SIGNED
     rotated = webhook.next_secret_at
     if rotated is None:
         return SecretStatus.THE_SAME
-    # A delivery is signed with what its claim found, which may be as old as a lease.
+    # A delivery is signed with the secret that its claim read, which may be as old as a lease.
     if rotated > now or rotated <= at < rotated + timedelta(seconds=lease_seconds()):
         return SecretStatus.PERHAPS
     return SecretStatus.THE_SAME if rotated <= at else SecretStatus.ROTATED
@@ -64,9 +64,9 @@ class Signature(NamedTuple):
 def recreate_signature(
     webhook: Webhook, body: bytes, attempt: Attempt, now: datetime
 ) -> Signature | None:
-    """What an attempt carried: not kept, and made again where its secret is known for sure."""
+    """Compute an attempt's signature anew; None if it is uncertain which secret made it."""
     if attempt.error == Failure.INTERNAL:
-        # It was never written.
+        # The request was never built.
         return None
     if secret_status(webhook, attempt.started_at, now) is not SecretStatus.THE_SAME:
         return None
@@ -81,9 +81,9 @@ def recreate_signature(
 
 
 def check_signature(delivery: Delivery, event: Event, timestamp: str, signature: str) -> Verdict:
-    """Judge X-Webhook-Timestamp and X-Webhook-Signature as a company says it received them.
+    """Judge X-Webhook-Timestamp and X-Webhook-Signature that a company says it received.
 
-    We keep no signature: it is made again from the stored body, under the secrets still held.
+    Signatures are not stored: they are computed anew from the stored body, with each stored secret.
     """
     webhook = delivery.webhook
     if not webhook.signed:
@@ -98,16 +98,17 @@ def check_signature(delivery: Delivery, event: Event, timestamp: str, signature:
             return Verdict.GENUINE
     if unreadable:
         return Verdict.UNREADABLE
-    return Verdict.NOT_OURS if webhook.next_secret_at is None else Verdict.GONE
+    return Verdict.NOT_OURS if webhook.next_secret_at is None else Verdict.SECRET_LOST
 
 
 def readable_secrets(webhook: Webhook) -> tuple[list[str], bool]:
-    """The signing secrets that are held and can be read, and whether one cannot."""
-    found, unreadable = [], False
+    """Return the stored signing secrets that can be read, and whether one cannot."""
+    secrets: list[str] = []
+    unreadable = False
     for name in ("secret", "next_secret"):
         try:
             if secret := getattr(webhook, name):
-                found.append(secret)
+                secrets.append(secret)
         except UnreadableSecret:
             unreadable = True
-    return found, unreadable
+    return secrets, unreadable

@@ -1,6 +1,4 @@
-"""Signatures: X-Webhook-Signature (interface, Authentication 3; decisions W9 and W10), and the one
-of Standard Webhooks. Pure.
-"""
+"""Signatures: our own (interface, Authentication 3; decisions W9, W10), Standard Webhooks. Pure."""
 
 import hmac
 from base64 import b64encode
@@ -9,14 +7,14 @@ from functools import lru_cache
 
 
 def timestamp_ms(at: datetime) -> int:
-    """X-Webhook-Timestamp of an attempt that began then."""
+    """Return the X-Webhook-Timestamp of an attempt that began at `at`."""
     return int(at.timestamp() * 1000)
 
 
 def sign(secret: str, timestamp_ms: int, event: str, body: bytes) -> str:
-    """`v1=` and the lowercase hex HMAC-SHA256 of `timestamp.event.body`.
+    """Return `v1=` and the lowercase hex HMAC-SHA256 of `timestamp.event.body`.
 
-    The key is the secret's text as UTF-8, not the bytes its hex digits stand for.
+    The key is the secret's text as UTF-8, not the bytes that its hex digits encode.
     """
     signature = keyed(secret).copy()
     signature.update(f"{timestamp_ms}.{event}.".encode() + body)
@@ -24,7 +22,7 @@ def sign(secret: str, timestamp_ms: int, event: str, body: bytes) -> str:
 
 
 def sign_standard(secret: str, id: str, timestamp: int, body: bytes) -> str:
-    """`v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, with the same key; in seconds."""
+    """Return `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`; same key, time in seconds."""
     signature = keyed(secret).copy()
     signature.update(f"{id}.{timestamp}.".encode() + body)
     return f"v1,{b64encode(signature.digest()).decode()}"
@@ -32,5 +30,5 @@ def sign_standard(secret: str, id: str, timestamp: int, body: bytes) -> str:
 
 @lru_cache(maxsize=20_000)
 def keyed(secret: str) -> hmac.HMAC:
-    """Making a key ready costs as much as signing with it."""
+    """Return an HMAC with its key set up, which costs as much as signing with it."""
     return hmac.new(secret.encode(), digestmod="sha256")

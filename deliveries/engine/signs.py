@@ -9,11 +9,11 @@ import math
 import mmap
 from collections.abc import Collection
 
-# A loop that is so late hangs, or stands still.
+# A loop whose sign is this late hangs or stalls.
 LATE_SECONDS = 0.5
-# A loop that was just forked has so long until its first sign.
+# Time that a new loop has for its first sign.
 START_SECONDS = 10.0
-# A loop beside others ends once it has had nothing to do, and none was pressed, for so long.
+# A further loop ends after it has had nothing to do, and none was pressed, for this long.
 SPARE_SECONDS = 60.0
 
 
@@ -24,17 +24,15 @@ class Sign:
         self._times = memoryview(mmap.mmap(-1, 3 * 8)).cast("d")
 
     def begin(self, now: float) -> None:
-        """Forget an earlier loop: another one is about to start."""
+        """Reset the sign for a loop that is about to start."""
         self.write(now + START_SECONDS, -math.inf, now)
 
     def write(self, back_by: float, pressed_until: float, busy_at: float) -> None:
-        """Say by when the next sign comes, until when the loop is pressed, and when it last had
-        something to do.
-        """
+        """Give a sign of life; the next is due at `back_by`, and the last work was at `busy_at`."""
         self._times[0], self._times[1], self._times[2] = back_by, pressed_until, busy_at
 
     def wait_until(self, back_by: float) -> None:
-        """Say by when the next sign comes, and nothing else."""
+        """Announce when the next sign is due, and change nothing else."""
         self._times[0] = back_by
 
     def is_silent(self, now: float) -> bool:
@@ -44,7 +42,7 @@ class Sign:
         return now < self._times[1]
 
     def was_calm(self, now: float) -> bool:
-        """Tell if it is neither silent nor was pressed for SPARE_SECONDS."""
+        """Return whether the loop is not silent and was not pressed for SPARE_SECONDS."""
         return not self.is_silent(now) and now - self._times[1] >= SPARE_SECONDS
 
     def idle_seconds(self, now: float) -> float:
@@ -52,12 +50,12 @@ class Sign:
 
 
 def another_is_needed(running: Collection[Sign], now: float) -> bool:
-    """Tell if no running loop could do more than it does."""
+    """Return whether all running loops are pressed or silent."""
     return all(sign.is_pressed(now) or sign.is_silent(now) for sign in running)
 
 
 def find_spare(running: Collection[Sign], now: float) -> Sign | None:
-    """Return the loop that should end: of several, the one that has been idle for longest."""
+    """Return the loop that has been idle for longest if it is not needed, else None."""
     if len(running) < 2 or not all(sign.was_calm(now) for sign in running):
         return None
     idlest = max(running, key=lambda sign: sign.idle_seconds(now))

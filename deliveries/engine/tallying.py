@@ -1,4 +1,4 @@
-"""Counts of finished attempts, a batch at a time. Pure but for the counts of the process."""
+"""Metrics of finished attempts, a batch at a time. Pure except for the process's counts."""
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
@@ -15,17 +15,14 @@ from core.measures.counting import Labels, Series, TimeMeasure
 from deliveries.engine.recording import AttemptResult
 from deliveries.models import State
 
-# Once for all results: looking up a member of an enum takes longer than the comparison.
+# Looked up once: access to a member of an enum takes longer than the comparison.
 DELIVERED, GIVEN_UP = State.DELIVERED, State.GIVEN_UP
 
 Sums = defaultdict[Series, float]
 
 
 def tally_attempts(results: Sequence[AttemptResult]) -> None:
-    """Count attempts, what has become of their deliveries, and how long they took.
-
-    A batch at a time, and as little as can be for each of the many that are delivered.
-    """
+    """Count attempts, finished deliveries, durations and latencies, with little work for each."""
     sums: Sums = defaultdict(float)
     delivered = [result for result in results if result.state == DELIVERED]
     failed = [result for result in results if result.state != DELIVERED]
@@ -36,36 +33,36 @@ def tally_attempts(results: Sequence[AttemptResult]) -> None:
         sums[DELIVERY_ATTEMPTS.name, ("failed", error)] += number
     if given_up := sum(result.state == GIVEN_UP for result in failed):
         sums[DELIVERIES_FINISHED.name, ("given_up",)] += given_up
-    for outcome, those in (("delivered", delivered), ("failed", failed)):
-        durations = [result.duration_ms / 1000 for result in those]
+    for outcome, group in (("delivered", delivered), ("failed", failed)):
+        durations = [result.duration_ms / 1000 for result in group]
         tally_times(sums, ATTEMPT_DURATION, durations, (outcome,))
     at_first = (result for result in delivered if result.number == 1)
     tally_times(sums, DELIVERY_LATENCY, map(latency_of, at_first))
     counting.pending.add(sums)
 
 
-def tally_times(sums: Sums, what: TimeMeasure, times: Iterable[float], labels: Labels = ()) -> None:
-    """As `counting.count_time` for each."""
+def tally_times(sums: Sums, kind: TimeMeasure, times: Iterable[float], labels: Labels = ()) -> None:
+    """Add times to a histogram, like `counting.count_time` for each of them."""
     ordered = sorted(times)
     if not ordered:
         return
     below = 0
-    for bound in (*what.bounds, None):
+    for bound in (*kind.bounds, None):
         upto = len(ordered) if bound is None else bisect_right(ordered, bound)
         if upto > below:
-            sums[what.bucket(bound, labels)] += upto - below
+            sums[kind.bucket(bound, labels)] += upto - below
         below = upto
         if below == len(ordered):
             break
-    sums[what.sum_name, labels] += max(0.0, sum(ordered))
+    sums[kind.sum_name, labels] += max(0.0, sum(ordered))
 
 
 def latency_of(result: AttemptResult) -> float:
-    """Seconds from the writing of the delivery, which its id tells (`deliveries_uuid`)."""
+    """Return the seconds since the delivery was written, as its id tells (`deliveries_uuid`)."""
     written_ms = int(result.delivery_id[:8] + result.delivery_id[9:13], 16)
     return result.started_at.timestamp() + (result.duration_ms - written_ms) / 1000
 
 
 def error_class(result: AttemptResult) -> str:
-    """`http_4xx` and its like, or the word of deliveries.http for what is no answer."""
+    """Return `http_4xx` and the like, or the failure of deliveries.http without a response."""
     return result.error if result.status is None else f"http_{result.status // 100}xx"

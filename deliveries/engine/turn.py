@@ -1,4 +1,4 @@
-"""What a loop has done for it in one turn at the database."""
+"""Work of a loop in one turn at the database, and its outcome."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -11,9 +11,10 @@ from deliveries.engine.recording import AttemptResult
 
 @dataclass(slots=True)
 class ClaimBatch:
-    """`rooms`: how many to claim at most, by webhook; and what came of it.
+    """A request to claim deliveries, and its outcome.
 
-    `addresses`: of those that may be sent to. `more`: webhooks of which there may be more.
+    `rooms`: maximum per webhook. `addresses`: of the webhooks that may be sent to. `more`: webhooks
+    that may have further due deliveries.
     """
 
     rooms: dict[int, int] = field(default_factory=dict)
@@ -24,28 +25,31 @@ class ClaimBatch:
 
 @dataclass(slots=True)
 class Turn:
-    """What is to be done, and what came of it.
+    """Work of one turn, and its outcome.
 
-    `silenced`: webhooks whose receiver wants silence, which its results say. `given`: webhooks for
-    other loops. `lanes`: how many this one has; where it is `pressed`, others get some, and where
-    it `hands_back`, the first loop gets all. `hear` is told who has woken up and says what of it is
-    claimed first; `enter` is given that at once, so that it is sent while the turn goes on.
-    `plenty`: more may wake up at once. `surplus`: how many lanes are too many.
+    Input: `gone_webhooks`: to pause after a 410. `silenced`: webhooks whose receivers want no more
+    requests, according to `results`. `back`: deliveries to give back. `to_transfer`: webhooks for
+    other loops. `lanes`: number of lanes of this loop; if it is `pressed`, others get some, and if
+    it `hands_back`, the first loop gets all. `on_wake` is called with the webhooks that woke up
+    and returns how many deliveries to claim first, by webhook; `on_claim` gets these at once, so
+    that they are sent during the turn.
+
+    Outcome: `plenty`: more webhooks may wake up at once. `surplus`: number of lanes to transfer.
     """
 
     results: list[AttemptResult] = field(default_factory=list)
     failing: set[int] = field(default_factory=set)
-    gone: set[int] = field(default_factory=set)
+    gone_webhooks: set[int] = field(default_factory=set)
     silenced: set[int] = field(default_factory=set)
     back: list[Claimed] = field(default_factory=list)
     released: list[int] = field(default_factory=list)
     unfinished: list[int] = field(default_factory=list)
-    given: list[int] = field(default_factory=list)
+    to_transfer: list[int] = field(default_factory=list)
     lanes: int = 0
     pressed: bool = False
     hands_back: bool = False
-    hear: Callable[[Sequence[Woken]], dict[int, int]] | None = None
-    enter: Callable[[ClaimBatch], None] = lambda claims: None
+    on_wake: Callable[[Sequence[Woken]], dict[int, int]] | None = None
+    on_claim: Callable[[ClaimBatch], None] = lambda claims: None
     firsts: ClaimBatch = field(default_factory=ClaimBatch)
     claims: ClaimBatch = field(default_factory=ClaimBatch)
     listening: bool = False
@@ -56,11 +60,13 @@ class Turn:
     surplus: int = 0
 
     def take_results(self, results: list[AttemptResult], most: int) -> list[AttemptResult]:
-        """Have so many of them recorded; returns the others."""
+        """Record the first `most` of the results in this turn; returns the others."""
         self.results = results[:most]
-        self.gone = {each.webhook_id for each in self.results if each.status == judging.GONE}
+        self.gone_webhooks = {
+            each.webhook_id for each in self.results if each.status == judging.HTTP_GONE
+        }
         return results[most:]
 
     @property
     def writes(self) -> bool:
-        return bool(self.results or self.back or self.released or self.given)
+        return bool(self.results or self.back or self.released or self.to_transfer)

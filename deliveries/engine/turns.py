@@ -1,7 +1,7 @@
-"""What an engine loop asks of the database, a turn at a time, beside the network.
+"""Turns of an engine loop at the database, concurrent with its network traffic.
 
-The network goes on while the database works, and while it does not answer. A turn that fails is
-taken again as it is: what it has done already is no longer part of it.
+Requests continue while the database works, and while it does not answer. A turn that fails is
+repeated: its completed parts have been removed from it.
 """
 
 import logging
@@ -37,10 +37,10 @@ logger = logging.getLogger(__name__)
 
 Pause = Callable[[float], None]
 WAKEUPS_AT_ONCE = 128
-# Webhooks to claim from, and results to record: at most, fewer where that takes long.
+# Maximum number of webhooks to claim from, and of results to record; fewer where that takes long.
 CLAIMS_AT_ONCE = 100
 RESULTS_AT_ONCE = 400
-# Whoever has not renewed its lease for so long has been away itself.
+# A loop that has not renewed its lease for this long has stalled itself: it declares none lost.
 AWAY_SECONDS = 2.5 * leases.HEARTBEAT_SECONDS
 PAUSE_SECONDS = 0.5
 STOP_TRIES = 6
@@ -49,9 +49,9 @@ FIND_MISSED_AT_ONCE = 500
 
 
 class Database:
-    """The loop's lease and its connection; between tries of a turn it calls `pause`.
+    """Lease and connection of a loop. Between tries of a turn it calls `pause`.
 
-    `loop_id` is None while the loop has no lease: then it sends nothing.
+    `loop_id` is None while the loop has no lease; then it sends nothing.
     """
 
     def __init__(self, stop: Callable[[], bool], pause: Pause = time.sleep) -> None:
@@ -59,24 +59,24 @@ class Database:
         self.pause = pause
         self.loop_id: str | None = None
         self.yields = self.draining = self.first = self._stops = False
-        self._held: frozenset[str] = frozenset()  # Hosts that an operator holds.
-        self.tells = (0, "")  # What the heartbeat says: slots in use, and trouble with the proxy.
+        self._held_hosts: frozenset[str] = frozenset()
+        self.status = (0, "")  # For the heartbeat: slots in use, and trouble with the proxy.
         self.loans = Loans()
-        self._unheard = False  # Whether there may be more on loan than is known.
+        self._needs_recovery = False  # A statement without an answer may have claimed deliveries.
         self.claims_at_once = Portion(CLAIMS_AT_ONCE)
         self.results_at_once = Portion(RESULTS_AT_ONCE)
         self._tuned = False
         self._renewed_at = -math.inf
-        # The database's time, and the moment of the monotonic clock at which it was told.
-        self._told: tuple[datetime, float] | None = None
+        # Latest known time of the database, and the monotonic time at which it was read.
+        self._database_time: tuple[datetime, float] | None = None
         self._missed_at = self._looked_around_at = -math.inf
         self._missed_before = lanes.FROM_THE_NEWEST
 
     def take(self, turn: Turn) -> Turn:
-        """Take a turn, however often it takes until the database answers.
+        """Take a turn, and try again until the database answers.
 
-        A loop that is to stop tries STOP_TRIES times more, and then raises OperationalError: what
-        it was working on is taken over when its lease has run out.
+        A loop that is to stop gives up after STOP_TRIES failures and raises OperationalError; its
+        work is taken over when its lease expires.
         """
         tries = STOP_TRIES
         while True:
@@ -89,30 +89,31 @@ class Database:
                     raise
                 logger.warning("cannot reach the database, trying again: %s", error)
                 connection.close()
-                self._tuned, self._unheard = False, True
+                self._tuned = False
+                self._needs_recovery = True
                 self.pause(PAUSE_SECONDS)
 
     def has_lease(self, loop_id: str | None) -> bool:
-        """Whether what was claimed under this id is certainly still ours."""
+        """Return whether claims under this id certainly still belong to this loop."""
         ours = clock.monotonic() - self._renewed_at < leases.LEASE_SECONDS
         return ours and self.loop_id == loop_id
 
     def lease_is_due(self, now: float) -> bool:
-        """Return whether to renew it: in time, and so that all know when this loop stops."""
+        """Return whether to renew the lease: in time, or to announce that this loop stops."""
         if not self.loop_id:
             return False
         stopping = self.stop() or self.yields
         return stopping > self._stops or now - self._renewed_at >= leases.HEARTBEAT_SECONDS
 
     def now(self) -> datetime:
-        """The time by the database's clock: receivers refuse what a wrong one has signed."""
-        if self._told is None:
+        """Return the database's time, since receivers reject signatures of a wrong clock."""
+        if self._database_time is None:
             return timezone.now()
-        at, then = self._told
+        at, then = self._database_time
         return at + timedelta(seconds=clock.monotonic() - then)
 
     def close(self) -> None:
-        """End the lease; what is not released by then is taken over by others."""
+        """End the lease; other loops take over what has not been released."""
         try:
             sums.write_sums()
             if self.loop_id:
@@ -126,21 +127,22 @@ class Database:
             self._tuned = True
         wakeups = self._keep_lease()
         ATTEMPTS.say_left_out()
-        # First, as all of it may be claimed and taken on again in this very turn.
-        self._let_go(turn)
-        if self.loop_id and self._unheard:
-            self.loans.begin_anew(self.loop_id)
-            self._unheard, wakeups = False, True
-        known: dict[int, Address] = {}
-        if self.loop_id and turn.hear and wakeups and not self.draining:
-            leave = 0.0 if self.first and not self.tells[1] else LEAVE_SECONDS
-            turn.woken, turn.plenty, known = lanes.take(self.loop_id, WAKEUPS_AT_ONCE, leave)
-            turn.firsts.rooms |= turn.hear(turn.woken)
+        # Releasing comes first, so that this very turn can claim all of it again.
+        self._release(turn)
+        if self.loop_id and self._needs_recovery:
+            self.loans.recover(self.loop_id)
+            self._needs_recovery = False
+            wakeups = True
+        addresses: dict[int, Address] = {}
+        if self.loop_id and turn.on_wake and wakeups and not self.draining:
+            leave = 0.0 if self.first and not self.status[1] else LEAVE_SECONDS
+            turn.woken, turn.plenty, addresses = lanes.take(self.loop_id, WAKEUPS_AT_ONCE, leave)
+            turn.firsts.rooms |= turn.on_wake(turn.woken)
         if self.loop_id and turn.firsts.rooms:
-            # Who is quick does not wait for the rest of the turn, whoever that is for.
-            self.loans.claim(turn.firsts, self.loop_id, self._held, known)
+            # Quick webhooks need not wait for the rest of the turn, which may be for slow ones.
+            self.loans.claim(turn.firsts, self.loop_id, self._held_hosts, addresses)
             firsts, turn.firsts = turn.firsts, ClaimBatch()
-            turn.enter(firsts)
+            turn.on_claim(firsts)
         self._record(turn)
         sums.write_if_due()
         if self.loop_id is None:
@@ -150,18 +152,18 @@ class Database:
             self._look_around(turn, self.loop_id, clock.monotonic())
         if turn.claims.rooms:
             began = clock.monotonic()
-            self.loans.claim(turn.claims, self.loop_id, self._held)
-            self.claims_at_once.took(len(turn.claims.rooms), clock.monotonic() - began)
+            self.loans.claim(turn.claims, self.loop_id, self._held_hosts)
+            self.claims_at_once.adjust(len(turn.claims.rooms), clock.monotonic() - began)
 
-    def _let_go(self, turn: Turn) -> None:
+    def _release(self, turn: Turn) -> None:
         self.loans.give_back(turn.back)
         turn.back = []
         if turn.released and self.loop_id:
             lanes.release(self.loop_id, turn.released, turn.unfinished)
             turn.released = []
-        if turn.given and self.loop_id:
-            sharing.give(self.loop_id, turn.given, hand_back=turn.hands_back)
-            turn.given = []
+        if turn.to_transfer and self.loop_id:
+            sharing.transfer(self.loop_id, turn.to_transfer, hand_back=turn.hands_back)
+            turn.to_transfer = []
 
     def _record(self, turn: Turn) -> None:
         if turn.results:
@@ -169,18 +171,18 @@ class Database:
             late = len(turn.results) - setting_aside.record_all(turn.results, turn.failing)
             if late:
                 logger.warning("%d results arrived after their claim had ended", late)
-            self.results_at_once.took(len(turn.results), clock.monotonic() - began)
+            self.results_at_once.adjust(len(turn.results), clock.monotonic() - began)
             turn.recorded += len(turn.results)
             self.loans.end(turn.results[0].claim, {each.delivery_id for each in turn.results})
             tallying.tally_attempts(turn.results)
-            attempt_log.tell_of_attempts(turn.results)
+            attempt_log.log_attempts(turn.results)
             turn.results = []
-        for webhook_id in tuple(turn.gone):
+        for webhook_id in tuple(turn.gone_webhooks):
             pausing.pause_gone(webhook_id)
-            turn.gone.discard(webhook_id)
+            turn.gone_webhooks.discard(webhook_id)
 
     def _keep_lease(self) -> bool:
-        """Renew the lease, or wait for a place; returns whether wake-ups may be due."""
+        """Renew the lease, or try to get one; returns whether wake-ups may be due."""
         now = clock.monotonic()
         since = now - self._renewed_at
         if self.loop_id and not self.lease_is_due(now):
@@ -200,13 +202,14 @@ class Database:
         self._renewed_at = now
         return renewed is None or renewed.wakeups
 
-    def _renew(self) -> leases.Renewed | None:
+    def _renew(self) -> leases.Renewal | None:
         stops = self.stop() or self.yields
-        renewed = leases.renew(self.loop_id, *self.tells, stops) if self.loop_id else None
+        renewed = leases.renew(self.loop_id, *self.status, stops) if self.loop_id else None
         if renewed:
             self._stops = stops
-            self._told, self.yields = (renewed.at, clock.monotonic()), renewed.yields
-            self.draining, self._held = renewed.draining, frozenset(renewed.held)
+            self._database_time = (renewed.at, clock.monotonic())
+            self.yields, self.draining = renewed.yields, renewed.draining
+            self._held_hosts = frozenset(renewed.held_hosts)
             self.first = renewed.first
         return renewed
 

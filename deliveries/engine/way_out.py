@@ -1,4 +1,4 @@
-"""Whether the outgoing proxy works, asked at once and for nobody's delivery (decision N23)."""
+"""Health check of the outgoing proxy, independent of any delivery (decision N23)."""
 
 from contextlib import suppress
 from ipaddress import ip_network
@@ -11,16 +11,16 @@ from deliveries.http.transport import Request, send_one
 from webhooks.outgoing import parse_proxy
 from webhooks.targets import Policy
 
-# TEST-NET-1, which no receiver has: whether the proxy allows it is its affair.
-NOBODY = "192.0.2.1"
+# TEST-NET-1, where no receiver can be. A proxy that refuses this address still works.
+TEST_ADDRESS = "192.0.2.1"
 PROXY_SECONDS = 1.0
 
 
-def proxy_as_loops_find_it() -> str:
-    """Say how the outgoing proxy does. Raises RuntimeError where nothing gets through it.
+def proxy_status() -> str:
+    """Describe the state of the outgoing proxy. Raises RuntimeError if nothing gets through it.
 
-    Engine loops notice with their next delivery. It is asked itself, which may take a second, only
-    where one of them complains: they may have had nothing to send since.
+    Loops report trouble with their next delivery, so a report may be outdated if nothing was sent
+    since. Only then is the proxy itself probed, which may take a second.
     """
     troubles = leases.proxy_troubles()
     if not troubles:
@@ -32,13 +32,13 @@ def proxy_as_loops_find_it() -> str:
 
 
 def probe_proxy() -> str:
-    """Say what the proxy is. Raises RuntimeError if it cannot be reached or refuses our login."""
+    """Describe the proxy. Raises RuntimeError if it is unreachable or refuses our login."""
     proxy = parse_proxy(settings.DELIVERY_PROXY)
     if proxy is None:
         return "none is set"
-    nobody = Policy(allowed_networks=(ip_network(NOBODY),))
-    request = Request(f"https://{NOBODY}/", b"", ())
-    reply = send_one(request, nobody, timeout_seconds=PROXY_SECONDS, proxy=proxy)
+    policy = Policy(allowed_networks=(ip_network(TEST_ADDRESS),))
+    request = Request(f"https://{TEST_ADDRESS}/", b"", ())
+    reply = send_one(request, policy, timeout_seconds=PROXY_SECONDS, proxy=proxy)
     if reply.error is Failure.PROXY:
         raise RuntimeError(reply.detail)
     return f"{proxy.scheme} proxy at {proxy.host}, port {proxy.port}"

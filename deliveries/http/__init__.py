@@ -1,1 +1,1 @@
-"""HTTP to receivers: name lookup, guarded connections, and what came back."""
+"""HTTP to receivers: name lookup, guarded connections, and replies."""

@@ -1,4 +1,4 @@
-"""What comes back from a receiver, or instead of an answer: bytes in, a reply out."""
+"""Response parsing and failure types: bytes of a receiver in, a reply out."""
 
 import math
 import re
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 MAX_BODY = 16 * 1024
 MAX_HEADERS = 64 * 1024
-# Every line weighs so much more than its bytes, as in HTTP/2: thousands of short ones cost too.
+# Overhead that each line counts for, as in HTTP/2: thousands of short lines cost too.
 HEADER_WEIGHT = 32
 MAX_DETAIL = 300
 MAX_RETRY_AFTER = 86_400
@@ -23,24 +23,24 @@ _UNPRINTABLE = re.compile(r"[^ -~]")
 
 
 class Failure(StrEnum):
-    """Why an attempt got no answer, in the word the attempt row keeps."""
+    """Reason why an attempt got no answer, as stored in its row."""
 
-    BAD_TARGET = "bad_target"  # the URL breaks the policy of today
+    BAD_TARGET = "bad_target"  # the URL violates the present policy
     DNS = "dns"  # the name does not exist, or its servers do not say
     FORBIDDEN_ADDRESS = "forbidden_address"  # the name leads where we must not connect
-    REFUSED = "refused"  # nobody listens there, or there is no way to it
+    REFUSED = "refused"  # nothing listens there, or there is no route to it
     TIMEOUT = "timeout"  # the time allowed was over before the headers were complete
     TLS = "tls"  # no encrypted connection to a server that proves its name
-    TLS_EXPIRED = "tls_expired"  # the certificate's time is over, or has not come
+    TLS_EXPIRED = "tls_expired"  # the certificate has expired or is not yet valid
     RESET = "reset"  # the connection broke before the headers were complete
-    PROTOCOL = "protocol"  # what came back is not HTTP that we can take
+    PROTOCOL = "protocol"  # the response is not HTTP that we accept
     INTERNAL = "internal"  # our own fault: descriptors, memory, configuration
-    PROXY = "proxy"  # the way out is barred for all: no attempt at all
+    PROXY = "proxy"  # the proxy works for no request: not an attempt
     PROXY_REFUSED = "proxy_refused"  # the outgoing proxy does not let this one through
-    NOT_SENT = "not_sent"  # the sender thought better of it at the last moment: no attempt at all
+    NOT_SENT = "not_sent"  # the sender withdrew it at the last moment: not an attempt
 
 
-# libcurl's codes where there is no answer, in our words; every other code is a fault of ours.
+# libcurl's codes if there is no answer; every other code is a fault of ours.
 _CURL_FAILURES = {
     0: (Failure.RESET, "The connection closed while sending headers"),
     1: (Failure.PROTOCOL, "The response is not valid HTTP/1.1"),
@@ -57,14 +57,14 @@ _CURL_FAILURES = {
     61: (Failure.PROTOCOL, "The response has an encoding we did not request"),
     100: (Failure.PROTOCOL, "The response headers are too long"),
 }
-_OURS = (Failure.INTERNAL, "The request failed on our side")
+_OUR_FAULT = (Failure.INTERNAL, "The request failed on our side")
 # The headers contradict each other: we cannot tell where the body ends, but we have the status.
 _BAD_HEADERS = (8, 61)
 _OUT_OF_TIME = (9, 10)  # OpenSSL: the certificate is not yet valid, has expired
 
 
 class Reply(NamedTuple):
-    """What came of a request: an answer (`status`) or none (`error`), never both.
+    """Outcome of a request: an answer (`status`) or none (`error`), never both.
 
     The status decides as soon as the headers are complete; `answer` holds at most 16 KiB of the
     body, or as much of it as came in time. `retry_after` is in seconds, a day at most.
@@ -80,14 +80,14 @@ class Reply(NamedTuple):
 
     @property
     def ok(self) -> bool:
-        """Did the receiver take it? 2xx says so, nothing else does (decision W19)."""
+        """True if the receiver accepted it: 2xx and nothing else says so (decision W19)."""
         return self.status is not None and 200 <= self.status <= 299
 
 
 class Incoming:
-    """A reply in the making, with bounds on what a receiver may have us keep. Used many times.
+    """A reply being received, with bounds on what a receiver can make us store. Reused.
 
-    `take_header` and `take_body` return None to go on and 0 to break off, as libcurl wants it.
+    `take_header` and `take_body` return None to go on and 0 to abort, as libcurl expects.
     """
 
     def __init__(self) -> None:
@@ -95,12 +95,12 @@ class Incoming:
         self._body = bytearray()
 
     def begin(self, key: Hashable) -> None:
-        """Forget the last reply; time runs from here."""
+        """Forget the last reply and start the time of a new one."""
         self.key = key
         self.started = time.monotonic()
         self._status: int | None = None
         self._complete = False
-        # Whether this request opened a connection of its own.
+        # True if this request opened a connection of its own.
         self.dialled = False
         self._fault: tuple[Failure, str] | None = None
         self._header_weight = 0
@@ -108,7 +108,7 @@ class Incoming:
         self._body.clear()
 
     def take_header(self, line: bytes) -> int | None:
-        """Take a line of the headers, with status lines and the empty last one among them."""
+        """Process a line of the headers, including status lines and the empty last one."""
         self._header_weight += len(line) + HEADER_WEIGHT
         if self._header_weight > MAX_HEADERS:
             return self.refuse(Failure.PROTOCOL, "The response headers are too long.")
@@ -124,31 +124,31 @@ class Incoming:
         return None
 
     def take_body(self, data: bytes) -> int | None:
-        """Keep a piece of the body; break off where it goes beyond 16 KiB."""
+        """Store a piece of the body; abort beyond 16 KiB."""
         room = MAX_BODY - len(self._body)
         self._body += data[:room]
         return None if len(data) <= room else 0
 
     def refuse(self, failure: Failure, detail: str) -> int:
-        """Note why we break off ourselves: it goes before what libcurl makes of that."""
+        """Record why we abort: it takes precedence over libcurl's error."""
         self._fault = (failure, detail)
         return 0
 
     def failed(self, failure: Failure, detail: str) -> Reply:
-        """Sum up where there is no answer."""
+        """Return the reply of a request without an answer."""
         return self._reply(None, *(self._fault or (failure, detail)))
 
     def ended(self, code: int, text: str, verification: int) -> Reply:
-        """Sum up when libcurl is done: its code and text, and OpenSSL's word on the certificate."""
+        """Return the reply for libcurl's code and text and OpenSSL's result on the certificate."""
         if self._complete or (code in _BAD_HEADERS and self._status is not None):
             return self._reply(self._status, None, "")
-        failure, words = _CURL_FAILURES.get(code, _OURS)
+        failure, words = _CURL_FAILURES.get(code, _OUR_FAULT)
         if failure is Failure.TLS and verification in _OUT_OF_TIME:
             failure = Failure.TLS_EXPIRED
         return self.failed(failure, f"{words} ({text})." if text else f"{words}.")
 
     def _reply(self, status: int | None, error: Failure | None, detail: str) -> Reply:
-        waits = self._waits  # several contradict each other, so none counts
+        waits = self._waits  # several contradict each other, so they are ignored
         return Reply(
             key=self.key,
             status=status,
@@ -161,7 +161,7 @@ class Incoming:
 
     def _take_special(self, line: bytes, status: int) -> None:
         if line in (b"\r\n", b"\n"):
-            # 100 and 103 announce an answer, they are none.
+            # Statuses 100 and 103 announce an answer and are not one.
             self._complete = status >= 200
             self._status = status if self._complete else None
         elif line[:12].lower() == b"retry-after:":
@@ -169,9 +169,9 @@ class Incoming:
 
 
 def retry_after(value: str, now: datetime) -> int | None:
-    """Return the seconds a Retry-After header asks for, or None where it says nothing usable.
+    """Return the seconds that a Retry-After header asks for, or None if it is not usable.
 
-    Takes whole seconds and the three forms of a date in RFC 9110 5.6.7; either is cut to a day.
+    Takes whole seconds and the three date forms of RFC 9110 5.6.7, up to a day.
     """
     value = value.strip()
     if _SECONDS.fullmatch(value):

@@ -1,4 +1,4 @@
-"""Host names looked up by c-ares, in the thread that asks: no call here waits."""
+"""Lookup of host names by c-ares in the calling thread: no call here blocks."""
 
 import select
 import socket
@@ -13,26 +13,26 @@ import pycares
 
 Key = TypeVar("Key")
 
-# How long the first try waits until c-ares knows a server; then it waits five times the server's
-# average, never less than this. Each try waits twice as long as the one before, or a little less:
-# five tries of a quick server last between 4 and 8 seconds.
+# Timeout of the first try until c-ares knows a server; then it is five times the server's average,
+# never less than this. Each try waits twice as long as the previous one, or a little less: five
+# tries of a quick server last between 4 and 8 seconds.
 FIRST_TRY_SECONDS = 0.25
 TRIES = 5
-# Answers are read after so many questions at the latest: Linux keeps room for about eighty of them
-# and drops the rest, each of which then costs a try. We ask for more room, of which it gives what
-# net.core.rmem_max allows: servers may answer all at once when we had no processor for a while.
+# Answers are read after this many questions at the latest: Linux has room for about eighty of them
+# and drops the rest, each of which then costs a try. We request more room, of which Linux grants
+# what net.core.rmem_max allows: servers may answer all at once after we had no CPU for a while.
 READ_AFTER = 32
 ROOM_BYTES = 1024 * 1024
-# How often the configuration is read again while there are questions, which also empties c-ares'
-# cache: it has no bound, and 2.5 KB for each name.
+# The configuration is read again this often while there are questions, which also empties c-ares'
+# cache: that is unbounded, with 2.5 KB for each name.
 CONFIGURATION_SECONDS = 10.0
 CONFIGURATION_QUESTIONS = 2_000
-# c-ares is called as often as it asks for, and while a question is open once in so many seconds.
+# Longest time between calls of c-ares while a question is open; it may ask to be called earlier.
 LONGEST_WAIT = 1.0
 
 
-class Found(NamedTuple):
-    """What came of a question: addresses, or why there are none.
+class LookupResult(NamedTuple):
+    """Result of a question: addresses, or why there are none.
 
     `exists` is False only if the name servers say that there is no such name.
     """
@@ -43,9 +43,9 @@ class Found(NamedTuple):
 
 
 class NameServers(Generic[Key]):
-    """Asks what `getaddrinfo` would: the hosts file, then A and AAAA by the rules of resolv.conf.
+    """Looks names up as `getaddrinfo` would: hosts file, then A and AAAA per resolv.conf.
 
-    Belongs to one thread. `servers` ("address:port") stand in for those of resolv.conf in tests.
+    Belongs to one thread. `servers` ("address:port") replace those of resolv.conf in tests.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class NameServers(Generic[Key]):
         self.open_questions = 0
         self._clock = clock
         self._check_at = 0.0
-        self._asked = 0
+        self._question_count = 0
         self._ended: deque[tuple[Key, pycares.AddrInfoResult | None, int | None]] = deque()
         self._configuration_read_at = clock()
         self._epoll = select.epoll()
@@ -67,32 +67,32 @@ class NameServers(Generic[Key]):
         )
 
     def fileno(self) -> int:
-        """A descriptor that is readable when an answer has come."""
+        """Return a descriptor that is readable when an answer has come."""
         return self._epoll.fileno()
 
     @property
     def next_check(self) -> float:
-        """When `answers` must be called at the latest; infinity when no question is open."""
+        """Time by which `answers` must be called; infinity if no question is open."""
         return self._check_at if self.open_questions else float("inf")
 
     def ask(self, host: str, key: Key) -> None:
-        """Ask for the addresses of an ASCII name. `answers` gives the key back, once."""
+        """Ask for the addresses of an ASCII name. `answers` returns the key, once."""
         now = self._clock()
-        self._asked += 1
+        self._question_count += 1
         old = now - self._configuration_read_at >= CONFIGURATION_SECONDS
-        if old or self._asked % CONFIGURATION_QUESTIONS == 0:
+        if old or self._question_count % CONFIGURATION_QUESTIONS == 0:
             self._read_configuration()
         self.open_questions += 1
-        # The hosts file answers here and now, and a new question has a timeout of its own.
+        # The hosts file answers immediately, and a new question has a timeout of its own.
         self._check_at = now
         self._channel.getaddrinfo(
             host, None, type=socket.SOCK_STREAM, callback=partial(self._take, key)
         )
-        if self._asked % READ_AFTER == 0:
+        if self._question_count % READ_AFTER == 0:
             self._read()
 
-    def answers(self) -> Iterator[tuple[Key, Found]]:
-        """Read what has come, try again what is overdue, and return what has ended."""
+    def answers(self) -> Iterator[tuple[Key, LookupResult]]:
+        """Read what has come, retry what is overdue, and yield the questions that have ended."""
         self._read()
         empty = False
         while self._ended:
@@ -101,11 +101,11 @@ class NameServers(Generic[Key]):
             empty |= error == pycares.errno.ARES_ENODATA
             yield key, _read_result(result, error)
         if empty:
-            # c-ares would give a name without addresses out of its cache for an hour.
+            # c-ares would cache for an hour that the name has no addresses.
             self._read_configuration()
 
     def close(self) -> None:
-        """Let go of open questions. c-ares closes its sockets in a thread of pycares."""
+        """Drop open questions. c-ares closes its sockets in a thread of pycares."""
         self._channel.close()
         self._epoll.close()
 
@@ -124,7 +124,7 @@ class NameServers(Generic[Key]):
     def _read_configuration(self) -> None:
         """Have c-ares read resolv.conf again and empty its cache, which has no bound."""
         self._configuration_read_at = self._clock()
-        # What cannot be read leaves all as it was.
+        # If it cannot be read, the present configuration stays.
         with suppress(pycares.AresError):
             self._channel.reinit()
 
@@ -135,7 +135,7 @@ class NameServers(Generic[Key]):
 
     def _watch(self, descriptor: int, readable: bool, writable: bool) -> None:
         events = (select.EPOLLIN if readable else 0) | (select.EPOLLOUT if writable else 0)
-        # ValueError: `close` has closed the epoll before c-ares its sockets.
+        # ValueError: `close` has closed the epoll before c-ares closed its sockets.
         with suppress(ValueError):
             if not events:
                 self._epoll.unregister(descriptor)
@@ -146,9 +146,9 @@ class NameServers(Generic[Key]):
                 self._epoll.register(descriptor, events)
 
 
-def _read_result(result: pycares.AddrInfoResult | None, error: int | None) -> Found:
+def _read_result(result: pycares.AddrInfoResult | None, error: int | None) -> LookupResult:
     if result is None:
         assert error is not None  # noqa: S101
         reason = str(pycares.errno.strerror(error))
-        return Found((), reason, exists=error != pycares.errno.ARES_ENOTFOUND)
-    return Found(tuple(dict.fromkeys(node.addr[0].decode() for node in result.nodes)))
+        return LookupResult((), reason, exists=error != pycares.errno.ARES_ENOTFOUND)
+    return LookupResult(tuple(dict.fromkeys(node.addr[0].decode() for node in result.nodes)))

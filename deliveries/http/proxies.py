@@ -1,4 +1,4 @@
-"""The outgoing proxy: how libcurl is told of it, and whose failure a failed tunnel is (N23)."""
+"""The outgoing proxy: its libcurl options, and whose failure a failed tunnel is (N23)."""
 
 import logging
 import time
@@ -13,7 +13,7 @@ logger = logging.getLogger(__name__)
 
 MAX_HOSTS = 10_000
 KINDS = {"http": pycurl.PROXYTYPE_HTTP, "socks5": pycurl.PROXYTYPE_SOCKS5}
-# pycurl has no name for CURLOPT_SUPPRESS_CONNECT_HEADERS: what the proxy says is no answer.
+# CURLOPT_SUPPRESS_CONNECT_HEADERS, which pycurl lacks: the proxy's headers are not the answer.
 SUPPRESS_CONNECT_HEADERS = 265
 
 FIRST_REST_SECONDS = 0.5
@@ -21,13 +21,13 @@ LONGEST_REST_SECONDS = 15.0
 
 COULD_NOT_CONNECT, TIMED_OUT, BROKE, SOCKS = 7, 28, 56, 97
 OTHER_LOGIN = 407
-# Squid says 503 where others say 502: it could not connect to the receiver.
+# Squid answers 503 where others answer 502: it could not connect to the receiver.
 UNREACHABLE_STATUS = {
     502: (Failure.REFUSED, "The proxy could not connect to the receiver"),
     503: (Failure.REFUSED, "The proxy could not connect to the receiver"),
     504: (Failure.TIMEOUT, "The proxy had no connection to the receiver in time"),
 }
-# CURLproxycode: the name of libcurl for what the byte of the reply says, which follows it.
+# Values of libcurl's CURLproxycode; the bytes of the SOCKS reply follow in the comment.
 SOCKS_REFUSED, SOCKS_HOST_UNREACHABLE, SOCKS_NETWORK_UNREACHABLE = 19, 21, 22  # 5, 4, 3
 UNREACHABLE_SOCKS = (SOCKS_REFUSED, SOCKS_HOST_UNREACHABLE, SOCKS_NETWORK_UNREACHABLE)
 SOCKS_LOGIN = (11, 12, 33)  # no method without a login, none that both have, a wrong login
@@ -36,8 +36,8 @@ NOT_REACHED = "The outgoing proxy cannot be reached."
 
 
 def proxy_options(proxy: Proxy) -> dict[int, object]:
-    """What is the same for every request that goes through it."""
-    chosen: dict[int, object] = {
+    """Return the options that are the same for every request through a proxy."""
+    result: dict[int, object] = {
         pycurl.PROXYTYPE: KINDS[proxy.scheme],
         pycurl.HTTPPROXYTUNNEL: 1,  # also for http://: the proxy never sees a request
         pycurl.PROXYAUTH: pycurl.HTTPAUTH_BASIC,
@@ -46,12 +46,12 @@ def proxy_options(proxy: Proxy) -> dict[int, object]:
         SUPPRESS_CONNECT_HEADERS: 1,
     }
     if proxy.user or proxy.password:
-        chosen |= {pycurl.PROXYUSERNAME: proxy.user, pycurl.PROXYPASSWORD: proxy.password}
-    return chosen
+        result |= {pycurl.PROXYUSERNAME: proxy.user, pycurl.PROXYPASSWORD: proxy.password}
+    return result
 
 
 class Outage:
-    """Whether the proxy works, as far as one transport knows. `now` is a monotonic clock."""
+    """State of the proxy as far as one transport knows. `now` is a monotonic clock."""
 
     def __init__(self) -> None:
         self.trouble = ""  # what is wrong with it, in a sentence
@@ -70,24 +70,24 @@ class Outage:
     def judge(
         self, easy: pycurl.Curl, code: int, host: str, hurried: bool
     ) -> tuple[Failure, str] | None:
-        """Note what a new connection says of the proxy; whose failure it is that there is none."""
-        found = tunnel_failure(easy, code, hurried) if code else None
-        if found and found[0] is Failure.PROXY:
-            self.failed(time.monotonic(), found[1])
-            return found
+        """Record what a new connection says about the proxy; return why there is none, if so."""
+        failure = tunnel_failure(easy, code, hurried) if code else None
+        if failure and failure[0] is Failure.PROXY:
+            self.failed(time.monotonic(), failure[1])
+            return failure
         self.worked()
-        if found and found[0] is not Failure.PROXY_REFUSED:
+        if failure and failure[0] is not Failure.PROXY_REFUSED:
             if len(self._turns) > MAX_HOSTS:
                 self._turns.clear()
             self._turns[host] = self._turns.get(host, 0) + 1
-        return found
+        return failure
 
     def address_of(self, host: str, addresses: Sequence[str]) -> str:
-        """The address of a receiver to try: another one where the last could not be reached."""
+        """Return the receiver's address to try: another one if the last could not be reached."""
         return chosen_address(addresses, self._turns.get(host, 0))
 
     def failed(self, now: float, why: str) -> None:
-        """Note a failure, and rest. Those that were on their way meanwhile count once."""
+        """Record a failure and rest; further failures during the rest do not lengthen it."""
         if not self.failing:
             logger.error("%s Nothing is delivered until it works again.", why)
         if not self.rests(now):
@@ -103,9 +103,9 @@ class Outage:
 
 
 def tunnel_failure(easy: pycurl.Curl, code: int, hurried: bool) -> tuple[Failure, str] | None:
-    """Whose failure it is that a new connection brought none; None where the tunnel stood.
+    """Return why there is no tunnel, and whose failure that is; None if the tunnel stood.
 
-    `hurried`: little time was left for it, so that a time-out says nothing about the proxy.
+    `hurried`: little time was left for it, so that a timeout says nothing about the proxy.
     """
     if code in (COULD_NOT_CONNECT, TIMED_OUT) and not easy.getinfo(pycurl.CONNECT_TIME):
         return None if code == TIMED_OUT and hurried else (Failure.PROXY, NOT_REACHED)
@@ -133,6 +133,6 @@ def _socks_failure(error: int) -> tuple[Failure, str]:
 
 
 def chosen_address(addresses: Sequence[str], turn: int) -> str:
-    """One address for a proxy, which takes one: IPv4 first, the next with each `turn`."""
+    """Return the one address that a proxy takes: IPv4 first, the next with each `turn`."""
     ordered = sorted(addresses, key=lambda each: ":" in each)
     return ordered[turn % len(ordered)]

@@ -1,8 +1,8 @@
-"""The sockets libcurl wants watched, in an epoll: a thousand that are silent cost nothing."""
+"""Sockets that libcurl wants watched, in an epoll: a thousand silent ones cost nothing."""
 
 import select
 
-# CURL_POLL_IN, _OUT and _INOUT are bits; what is ready goes back as the same bits.
+# CURL_POLL_IN, _OUT and _INOUT are bits; readiness is reported in the same bits.
 READABLE = 1
 WRITABLE = 2
 _EVENTS = {1: select.EPOLLIN, 2: select.EPOLLOUT, 3: select.EPOLLIN | select.EPOLLOUT}
@@ -10,8 +10,9 @@ _READ_EVENTS = select.EPOLLIN | select.EPOLLHUP | select.EPOLLERR
 
 
 class Sockets:
-    """Wakes for libcurl's sockets, and for descriptors of ours without naming them: for `bell`,
-    and for those of `add_bell`, of which `rung` tells whether the last wait met one.
+    """Waits for libcurl's sockets, and for `bell` and those of `add_bell`, which `ready` omits.
+
+    `rung`: the last wait was ended by one of `add_bell`.
     """
 
     def __init__(self, bell: int) -> None:
@@ -28,10 +29,10 @@ class Sockets:
         self._epoll.register(bell, select.EPOLLIN)
 
     def watch(self, what: int, descriptor: int, *_: object) -> None:
-        """Take libcurl's word on what a socket waits for; its socket callback."""
+        """Record what a socket waits for; libcurl's socket callback."""
         events = _EVENTS.get(what)
         if events is None:
-            # As a rule a connection that rests until the next request. It stays in the epoll,
+            # Usually a connection that is idle until the next request. It stays in the epoll,
             # which saves two system calls for every request.
             self._resting.add(descriptor)
             return
@@ -49,12 +50,12 @@ class Sockets:
         self._resting.discard(descriptor)
 
     def ready(self, seconds: float) -> list[tuple[int, int]]:
-        """Wait so long at most; return the sockets with something to do and what that is."""
+        """Wait at most `seconds`; return the ready sockets with their event bits."""
         ready = []
         self.rung = False
         for descriptor, events in self._epoll.poll(seconds):
             if descriptor in self._resting:
-                # The other side has closed, or speaks unasked: libcurl sees when it comes back.
+                # The peer has closed or sent unsolicited data: libcurl sees that on reuse.
                 self.opened(descriptor)
                 self._epoll.unregister(descriptor)
             elif descriptor in self._bells:

@@ -1,4 +1,4 @@
-"""One request on its way: libcurl's handle, what is set on it, and the reply in the making."""
+"""A request in flight: libcurl's handle, its options, and the reply being received."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -11,16 +11,16 @@ from deliveries.http.resolver import Answer
 from webhooks.outgoing import Proxy
 from webhooks.targets import Target
 
-# An address that swallows packets is given up before the whole time is over.
+# Part of the time for connecting: an address that drops packets must not use up all of it.
 CONNECT_SHARE = 0.6
-# No connection outlives this, so that an address that has moved is noticed.
+# No connection outlives this, so that a changed address is noticed.
 CONNECTION_SECONDS = 300
-# An empty Expect keeps libcurl from asking before a larger body, at the price of a round trip.
+# An empty Expect saves the round trip by which libcurl announces a larger body.
 OUR_HEADERS = ["Accept-Encoding: identity", "Expect:"]
 
 
 class Transfer:
-    """A libcurl handle with the reply in the making; used again and again."""
+    """A libcurl handle and the reply being received; reused."""
 
     def __init__(
         self,
@@ -29,10 +29,10 @@ class Transfer:
         ask: Callable[..., int],
     ) -> None:
         self.incoming = Incoming()
-        # The receiver's addresses while the proxy's are looked up; where we may connect then.
+        # The receiver's addresses while the proxy's are looked up; the one we may connect to then.
         self.vetted: Answer | None = None
         self.proxy_address = ""
-        self.left = 0.0  # seconds that were left when libcurl began
+        self.seconds_left = 0.0  # when libcurl began
         self.easy = pycurl.Curl()
         for option, value in options.items():
             self.easy.setopt(option, value)
@@ -42,7 +42,7 @@ class Transfer:
         self.easy.setopt(pycurl.PREREQFUNCTION, partial(ask, self.incoming))
 
     def load(self, target: Target, headers: Sequence[tuple[str, str]], body: bytes) -> None:
-        """Put a request on the handle. Raises ValueError or pycurl.error if it will not go."""
+        """Put a request on the handle. Raises ValueError or pycurl.error if it is not valid."""
         lines = [f"{name}: {value}" for name, value in headers]
         joined = "".join(lines)
         if not (joined.isascii() and joined.isprintable()):
@@ -55,33 +55,33 @@ class Transfer:
         self.easy.setopt(pycurl.POSTFIELDS, body)
 
     def aim_through(self, at: str, proxy: Proxy, address: str | None, seconds: float) -> None:
-        """Give libcurl the proxy, and the vetted address of the receiver: the name is for TLS."""
+        """Set the proxy and the vetted address of the receiver, whose name is for TLS only."""
         self.aim((), seconds)
         self.proxy_address = at
         self.easy.setopt(pycurl.PROXY, proxy.at(at))
         if address:
-            shown = f"[{address}]" if ":" in address else address
-            self.easy.setopt(pycurl.CONNECT_TO, [f"{self._host}:{shown}:{self._port}"])
+            literal = f"[{address}]" if ":" in address else address
+            self.easy.setopt(pycurl.CONNECT_TO, [f"{self._host}:{literal}:{self._port}"])
         else:
             self.easy.unsetopt(pycurl.CONNECT_TO)
 
     def aim(self, addresses: Sequence[str], seconds: float) -> None:
-        """Give libcurl the vetted addresses, and what looking them up has left of the time."""
+        """Set the vetted addresses, and the time that their lookup has left."""
         if addresses:
             pinned = ",".join(f"[{each}]" if ":" in each else each for each in addresses)
             # The plus lets libcurl forget the entry after a minute.
             self.easy.setopt(pycurl.RESOLVE, [f"+{self._host}:{pinned}"])
-        left = self.left = self.incoming.started + seconds - time.monotonic()
-        self.easy.setopt(pycurl.TIMEOUT_MS, max(1, int(left * 1000)))
+        self.seconds_left = self.incoming.started + seconds - time.monotonic()
+        self.easy.setopt(pycurl.TIMEOUT_MS, max(1, int(self.seconds_left * 1000)))
 
 
 def options(ca_bundle: str, timeout_seconds: float) -> dict[int, object]:
-    """Return what is the same for every request."""
+    """Return the options that are the same for every request."""
     return {
         pycurl.NOSIGNAL: 1,
         pycurl.PROTOCOLS: pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS,
         pycurl.FOLLOWLOCATION: 0,
-        pycurl.PROXY: "",  # an empty one is none, whatever the environment says
+        pycurl.PROXY: "",  # no proxy, whatever the environment says
         pycurl.NETRC: pycurl.NETRC_IGNORED,
         pycurl.PATH_AS_IS: 1,
         pycurl.POST: 1,
@@ -92,7 +92,7 @@ def options(ca_bundle: str, timeout_seconds: float) -> dict[int, object]:
         pycurl.BUFFERSIZE: MAX_BODY,
         pycurl.CONNECTTIMEOUT_MS: int(timeout_seconds * CONNECT_SHARE * 1000),
         pycurl.MAXLIFETIME_CONN: CONNECTION_SECONDS,
-        # A file alone, no directory: only so does libcurl keep the store between connections.
+        # A file without a directory: only then does libcurl keep the store between connections.
         pycurl.CAINFO: ca_bundle,
         pycurl.SSL_VERIFYPEER: 1,
         pycurl.SSL_VERIFYHOST: 2,

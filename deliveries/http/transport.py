@@ -1,7 +1,7 @@
-"""The only way to strangers: many POSTs at a time, each bounded in every way.
+"""The only way out to receivers: concurrent POSTs, each bounded in time and size.
 
-libcurl does the talking, because its one timeout covers connect, TLS, headers and body, and
-because its open-socket callback sees the very address it is about to connect to.
+libcurl is used because its one timeout covers connect, TLS, headers and body, and because its
+open-socket callback sees the very address that it is about to connect to.
 """
 
 import socket
@@ -31,7 +31,7 @@ AS_WRITTEN = Answer()  # an address in the URL needs no other
 
 
 class Request(NamedTuple):
-    """One POST. `key` comes back on the reply and is not looked at."""
+    """One POST. `key` is opaque and returned with the reply."""
 
     url: str
     body: bytes
@@ -40,7 +40,7 @@ class Request(NamedTuple):
 
 
 def send_one(request: Request, policy: Policy, **options: Any) -> Reply:
-    """Send one request and wait for what comes of it; options as of Transport."""
+    """Send one request and wait for the reply; options as of Transport."""
     with closing(Transport(policy, concurrency=1, **options)) as transport:
         transport.start(request)
         while True:
@@ -49,11 +49,11 @@ def send_one(request: Request, policy: Policy, **options: Any) -> Reply:
 
 
 class Transport:
-    """Sends up to `concurrency` requests at a time, each over after `timeout_seconds` at most.
+    """Sends up to `concurrency` requests at a time, each for `timeout_seconds` at most.
 
-    The time allowed covers DNS, connect, TLS, headers and body. Connections are kept and used
-    again. Belongs to one thread. `name_servers` ("address:port") are for tests.
-    With a `proxy`, names are judged here as ever and it is given the address (decision N23).
+    The timeout covers DNS, connect, TLS, headers and body. Connections are reused. Belongs to one
+    thread. `name_servers` ("address:port") are for tests. With a `proxy`, names are still resolved
+    and judged here, and the proxy is given the address (decision N23).
     """
 
     def __init__(
@@ -89,9 +89,9 @@ class Transport:
         self._multi.setopt(pycurl.M_MAXCONNECTS, 2 * concurrency)
 
     def start(self, request: Request) -> None:
-        """Begin to send. Whatever is wrong with the request comes out of `wait` as a reply.
+        """Begin to send. `wait` returns a reply for a request that cannot be sent, too.
 
-        Raises RuntimeError when `concurrency` requests are in flight.
+        Raises RuntimeError if `concurrency` requests are in flight.
         """
         if self.in_flight >= self.concurrency:
             raise RuntimeError(f"{self.in_flight} requests are in flight already")
@@ -116,27 +116,27 @@ class Transport:
             self._connect(transfer, answer)
 
     def wake_for(self, descriptor: int) -> None:
-        """Have `wait` return, with `rung` true, as soon as this descriptor is readable as well."""
+        """Make `wait` return, with `rung` true, also when this descriptor is readable."""
         self._sockets.add_bell(descriptor)
 
     def ask_before_sending(self, may_send: Callable[[Hashable], bool]) -> None:
-        """Have `may_send` asked, with the key, when a request's first byte is about to go out.
+        """Call `may_send` with the key when a request's first byte is about to go out.
 
-        Where it says no, nothing is sent and the reply is NOT_SENT. Between `start` and that moment
-        lie the name, the connection, and whatever time the process stood still.
+        If it returns False, nothing is sent and the reply is NOT_SENT. Between `start` and that
+        moment come the lookup, the connection, and any time for which the process stood still.
         """
         self._may_send = may_send
 
     @property
     def rung(self) -> bool:
-        """Whether a descriptor of `wake_for` ended the last wait."""
+        """True if a descriptor of `wake_for` ended the last wait."""
         return self._sockets.rung
 
     def wait(self, seconds: float) -> list[Reply]:
-        """Send and receive until there is a reply or the time is over; return all there are."""
+        """Send and receive until there is a reply or the time is over; return all replies."""
         now = time.monotonic()
         until = now + seconds
-        # Also where `start` has left replies: whoever is on the way must not wait for those.
+        # Even if `start` has left replies: they must not delay the requests in flight.
         self._pump(now if self._replies else until)
         while not (self._replies or self._sockets.rung) and time.monotonic() < until:
             self._pump(until)
@@ -144,7 +144,7 @@ class Transport:
         return replies
 
     def close(self) -> None:
-        """Break off what is in flight and close every connection."""
+        """Abort what is in flight and close every connection."""
         for easy in self._transfers:
             easy.close()
         self._multi.close()
@@ -158,7 +158,7 @@ class Transport:
 
     def _connect(self, transfer: "Transfer", answer: Answer) -> None:
         if self._proxy and transfer.vetted is not None:
-            self._leave(transfer, self._proxy, answer)
+            self._send_by_proxy(transfer, self._proxy, answer)
         elif answer.error is not None:
             self._end(transfer, transfer.incoming.failed(answer.error, answer.detail))
         elif self._proxy is None:
@@ -166,18 +166,18 @@ class Transport:
             self._multi.add_handle(transfer.easy)
         else:
             transfer.vetted = answer
-            way = Answer((self._proxy.host,))
+            proxy_answer = Answer((self._proxy.host,))
             if not self._proxy.is_address:
                 deadline = time.monotonic() + self._timeout
-                found = self._resolver.resolve(f"{self._proxy.host}.", transfer, deadline)
-                if found is None:
+                resolved = self._resolver.resolve(f"{self._proxy.host}.", transfer, deadline)
+                if resolved is None:
                     return
-                way = found
-            self._leave(transfer, self._proxy, way)
+                proxy_answer = resolved
+            self._send_by_proxy(transfer, self._proxy, proxy_answer)
 
-    def _leave(self, transfer: "Transfer", proxy: Proxy, way: Answer) -> None:
-        """Begin to send by the proxy, whose addresses `way` has, to the vetted address."""
-        if way.error is not None:
+    def _send_by_proxy(self, transfer: "Transfer", proxy: Proxy, proxy_answer: Answer) -> None:
+        """Begin to send through the proxy to the vetted address of the receiver."""
+        if proxy_answer.error is not None:
             self.outage.failed(time.monotonic(), UNKNOWN_PROXY)
             return self._end(transfer, transfer.incoming.failed(Failure.PROXY, UNKNOWN_PROXY))
         address = None
@@ -185,14 +185,14 @@ class Transport:
             address = self.outage.address_of(transfer.host, transfer.vetted.addresses)
             if self._policy.why_forbidden(address):
                 return self._end(transfer, transfer.incoming.failed(*FORBIDDEN))
-        at = chosen_address(way.addresses, self.outage.turn)
+        at = chosen_address(proxy_answer.addresses, self.outage.turn)
         transfer.aim_through(at, proxy, address, self._timeout)
         self._multi.add_handle(transfer.easy)
 
     def _conclude(self, transfer: "Transfer", code: int, text: str) -> Reply:
         incoming = transfer.incoming
         if self._proxy and (incoming.dialled or not code):
-            hurried = transfer.left < self._timeout / 2
+            hurried = transfer.seconds_left < self._timeout / 2
             if failure := self.outage.judge(transfer.easy, code, transfer.host, hurried):
                 return incoming.failed(*failure)
         verification = transfer.easy.getinfo(pycurl.SSL_VERIFYRESULT) if code else 0
@@ -204,7 +204,7 @@ class Transport:
         self.in_flight -= 1
 
     def _pump(self, until: float) -> None:
-        """Wait for the first thing to happen, act on all that has, collect what has ended."""
+        """Wait for the first event, handle all that are ready, collect finished transfers."""
         now = time.monotonic()
         timer = self._multi.timeout()
         wake = min(until, self._resolver.next_deadline, now + timer / 1000 if timer >= 0 else until)
@@ -229,7 +229,7 @@ class Transport:
         return pycurl.PREREQFUNC_ABORT
 
     def _open_socket(self, transfer: "Transfer", purpose: int, address: Any) -> int:
-        """The second lock: whatever libcurl was told, this is where it is about to connect to."""
+        """Open a socket, after a second check: this is the address that libcurl really uses."""
         incoming = transfer.incoming
         reason: str | None = "no internet address"
         if address.family in (socket.AF_INET, socket.AF_INET6):

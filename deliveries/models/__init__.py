@@ -1,4 +1,4 @@
-"""Rows are the queue: its tables, and what the engine keeps beside them."""
+"""Tables of the queue, and of the engine's state."""
 
 from deliveries.models.engine import (
     Drain,

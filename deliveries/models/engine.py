@@ -1,4 +1,4 @@
-"""What the engine knows of receivers and of itself."""
+"""State of receivers, and of the engine itself."""
 
 from typing import Self
 
@@ -10,7 +10,7 @@ from webhooks.models import Webhook
 
 
 class Health(models.Model):
-    """How a webhook's receiver has been doing. Written when that changes, not per delivery."""
+    """Health of a webhook's receiver, written when it changes and not per delivery."""
 
     webhook = models.OneToOneField(
         Webhook, on_delete=models.CASCADE, primary_key=True, related_name="health"
@@ -19,9 +19,9 @@ class Health(models.Model):
     rests = models.PositiveIntegerField(default=0, help_text="Deliveries since the last success.")
     failing_since = models.DateTimeField(null=True)
     resting_until = models.DateTimeField(null=True)
-    # The part of a rest that the receiver asked for (Retry-After).
+    # End of the part of a rest that the receiver asked for (Retry-After).
     asked_until = models.DateTimeField(null=True)
-    # Retries of what was stored before then are pulled forward (deliveries.redelivery).
+    # Retries of deliveries stored before this are pulled forward (deliveries.redelivery).
     catch_up_before = models.DateTimeField(null=True)
     last_success_at = models.DateTimeField(null=True)
 
@@ -33,9 +33,9 @@ class Health(models.Model):
 
 
 class Wakeup(models.Model):
-    """From when on a webhook is to be looked at (deliveries.engine.lanes)."""
+    """Time from which a webhook is to be looked at (deliveries.engine.lanes)."""
 
-    # Not unique on disk, where the table has no key: rows are added, and deleted by their place.
+    # The table has no key, so this is not unique: rows are appended and deleted by their ctid.
     webhook_id = models.BigIntegerField(primary_key=True)
     due_at = models.DateTimeField()
 
@@ -47,7 +47,7 @@ class Wakeup(models.Model):
 
 
 class TakenLane(models.Model):
-    """A webhook that an engine loop works on just now."""
+    """A webhook that an engine loop is working on."""
 
     webhook_id = models.BigIntegerField(primary_key=True)
     loop_id = models.UUIDField()
@@ -68,14 +68,14 @@ class Loop(models.Model):
     started_at = models.DateTimeField()
     lease_until = models.DateTimeField()
     busy = models.PositiveSmallIntegerField(db_default=0, help_text="Slots in use.")
-    # What is wrong with the outgoing proxy, as far as this loop knows.
+    # Fault of the outgoing proxy, as far as this loop knows.
     proxy_trouble = models.CharField(max_length=200, blank=True, db_default="")
-    # Given up by the other loops: what it worked on is theirs.
+    # Other loops have taken over its claims, as its lease has expired.
     lost = models.BooleanField()
-    # False while it stops: then nobody gives it a webhook, and its place is free.
+    # False while it stops: it gets no more webhooks, and its place is free.
     takes_lanes = models.BooleanField(default=False, db_default=False)
     worker = models.CharField(max_length=300, blank=True, db_default="")
-    # It has been asked to give up its place for a loop of another worker.
+    # True once it was asked to give up its place to a loop of another worker.
     yields = models.BooleanField(default=False, db_default=False)
 
     class Meta:
@@ -86,7 +86,7 @@ class Loop(models.Model):
 
 
 class Quarantine(models.Model):
-    """The one loop that sends what other loops were lost with (deliveries.engine.quarantine)."""
+    """The one loop that sends suspects (deliveries.engine.quarantine)."""
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)
     loop_id = models.UUIDField()
@@ -96,7 +96,7 @@ class Quarantine(models.Model):
 
 
 class Drain(models.Model):
-    """While its one row is there, no loop claims anything (deliveries.engine.holding)."""
+    """A single row; while it exists, no loop claims anything (deliveries.engine.holding)."""
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)
     since = models.DateTimeField(auto_now_add=True)
@@ -112,20 +112,18 @@ class Drain(models.Model):
 
 class HeldHostQuerySet(models.QuerySet["HeldHost"]):
     def in_force(self) -> Self:
-        """Without those whose time is over: they bar nothing."""
+        """Return the holds that have not expired."""
         return self.filter(Q(held_until=None) | Q(held_until__gt=timezone.now()))
 
 
 class HeldHost(models.Model):
-    """A host to which nothing is sent until an operator releases it, or until a time
-    (deliveries.engine.holding).
-    """
+    """A host that gets nothing until released or a time is over (deliveries.engine.holding)."""
 
     host = models.CharField(max_length=255, primary_key=True)
     held_at = models.DateTimeField(auto_now_add=True)
     held_until = models.DateTimeField(null=True)
     by = models.CharField(max_length=200)
-    # For operators, and what companies are told.
+    # For operators; companies see `public_reason`.
     reason = models.CharField(max_length=200, blank=True)
     public_reason = models.CharField(max_length=200, blank=True, db_default="")
 

@@ -1,4 +1,4 @@
-"""What leaves beside deliveries."""
+"""Test sends in flight, and runs of deliveries that are sent again."""
 
 from datetime import UTC, datetime
 
@@ -16,7 +16,7 @@ class SampleSend(models.Model):
     company_id = models.BigIntegerField()
     # The web process whose thread waits for it.
     process = models.CharField(max_length=300)
-    # It has certainly ended by then, whatever became of its process.
+    # It has ended by then, even if its process was killed.
     until = models.DateTimeField()
 
     def __str__(self) -> str:
@@ -28,7 +28,7 @@ class Replay(models.Model):
 
     created_at = models.DateTimeField(_("begun"), auto_now_add=True)
     by = models.CharField(_("by"), max_length=200)
-    # Which deliveries: all of these hold. No foreign keys, as nothing of it is ever looked up.
+    # Criteria of its deliveries, which must all hold. No foreign keys: they are never looked up.
     webhook_id = models.BigIntegerField(_("webhook"), null=True)
     company_id = models.BigIntegerField(_("company"), null=True)
     host = models.CharField(_("host"), max_length=255, blank=True)
@@ -39,7 +39,7 @@ class Replay(models.Model):
     rate = models.PositiveIntegerField(_("per second"))
     total = models.BigIntegerField(_("of"), help_text="As counted at the beginning.")
     passed = models.BigIntegerField(_("passed"), default=0)
-    # Fewer than it has passed: what was in flight is left alone.
+    # Fewer than it has passed: deliveries in flight are left alone.
     sent = models.BigIntegerField(_("made due"), default=0)
     # The last delivery that it has passed.
     at_webhook = models.BigIntegerField(default=0)

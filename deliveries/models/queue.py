@@ -1,4 +1,4 @@
-"""Events, deliveries and attempts. Migration 0001 says how the tables lie on disk.
+"""Events, deliveries and attempts. Migration 0001 defines their tables.
 
 Why: decision page engine-finished-deliveries-leave-the-queue.
 """
@@ -13,8 +13,8 @@ from companies.models import Company
 from core.jobs.failing_rows import lately_failed_keys
 from webhooks.models import Webhook
 
-# The partition that holds what still waits. Finished deliveries lie by the day they ended, so
-# that what is claimed from stays small and what is old goes by dropping a table.
+# Partition of the deliveries that wait. Finished ones are partitioned by the day they ended, so
+# that the part to claim from stays small, and old ones go by dropping a table.
 OPEN = date(9999, 12, 31)
 
 
@@ -30,7 +30,7 @@ class State(models.IntegerChoices):
 
     @property
     def slug(self) -> str:
-        """Its name for companies, commands and addresses."""
+        """Name for companies, commands and addresses."""
         return self.name.lower()
 
 
@@ -43,7 +43,7 @@ class SubjectKind(models.IntegerChoices):
 
 
 class Event(models.Model):
-    """Something that happened, in the very bytes we send (decision W10)."""
+    """A fact that companies are notified of, as the exact bytes of the body (decision W10)."""
 
     # No foreign key on disk: companies and webhooks are never deleted, and checking one for every
     # row would cost more than the row.
@@ -51,18 +51,18 @@ class Event(models.Model):
         Company, on_delete=models.PROTECT, db_constraint=False, related_name="+"
     )
     type_id = models.PositiveSmallIntegerField()
-    # What it is about. A ticket's event names the ticket, and the ticket's shipment if it has one.
+    # Subject. A ticket's event names the ticket, and the ticket's shipment if it has one.
     shipment_id = models.BigIntegerField(null=True)
     ticket_id = models.BigIntegerField(null=True)
     tracking_number = models.CharField(max_length=100, blank=True)
     body = models.BinaryField()
     created_at = models.DateTimeField()
-    # What happened, and its place in the order (decision N3). The same for every event type that
-    # tells it; null where an earlier version stored the event.
+    # The fact, and its place in the order (decision N3). The same for every event type that reports
+    # the fact; null if an earlier version stored the event.
     fact_id = models.UUIDField(null=True)
     sequence = models.BigIntegerField(null=True)
     request_id = models.CharField(max_length=128, null=True)  # noqa: DJ001 - null: none caused it
-    # The span that published it, where requests are traced (core.watch.traces).
+    # The span that published it, if requests are traced (core.watch.traces).
     traceparent = models.CharField(max_length=55, null=True)  # noqa: DJ001 - null: it is not traced
 
     class Meta:
@@ -77,19 +77,19 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         return self.filter(archived_on=OPEN)
 
     def set_aside(self) -> "DeliveryQuerySet":
-        """Deliveries that were set aside within a day and not sent again since."""
+        """Return deliveries that were set aside within a day and not sent again since."""
         return self.filter(pk__in=lately_failed_keys(*SET_ASIDE))
 
     def created_between(
         self, since: datetime | None = None, until: datetime | None = None
     ) -> "DeliveryQuerySet":
-        """Created at `since` or later and before `until`; None sets no bound."""
-        found = self
+        """Return those created at `since` or later and before `until`; None sets no bound."""
+        deliveries = self
         if since is not None:
-            found = found.filter(created_at__gte=since)
+            deliveries = deliveries.filter(created_at__gte=since)
         if until is not None:
-            found = found.filter(created_at__lt=until)
-        return found
+            deliveries = deliveries.filter(created_at__lt=until)
+        return deliveries
 
 
 class Delivery(models.Model):
@@ -106,7 +106,7 @@ class Delivery(models.Model):
         related_name="deliveries",
         verbose_name=_("webhook"),
     )
-    # The shipment or the ticket it is about, whose deliveries go in order (decision W22).
+    # The shipment or ticket it is about, whose deliveries are sent in order (decision W22).
     subject_id = models.BigIntegerField(null=True)
     subject_kind = models.PositiveSmallIntegerField(null=True, choices=SubjectKind)
     state = models.PositiveSmallIntegerField(_("state"), choices=State, default=State.WAITING)
@@ -115,17 +115,17 @@ class Delivery(models.Model):
     )
     step = models.PositiveSmallIntegerField(default=0, help_text="Failures on the retry ladder.")
     due_at = models.DateTimeField(_("due at"))
-    # When its own next try is, where it was pulled forward (deliveries.redelivery).
+    # Time of its regular retry, if it was pulled forward (deliveries.redelivery).
     own_due_at = models.DateTimeField(null=True)
-    # Until when its receiver asked to wait (Retry-After).
+    # Time until which its receiver asked to wait (Retry-After).
     asked_until = models.DateTimeField(null=True)
     first_attempt_at = models.DateTimeField(null=True)
-    # A claim is a loan: it ends by itself. The mark is the fence against a late writer.
+    # A claim expires by itself. `claimed_by` fences off a loop that writes too late.
     claimed_by = models.UUIDField(null=True)
     claimed_until = models.DateTimeField(null=True)
-    # How many loops in a row were lost while they had it (deliveries.engine.claiming).
+    # Number of loops in a row that were lost while they had it (deliveries.engine.claiming).
     crashes = models.PositiveSmallIntegerField(default=0, db_default=0)
-    # How often its company has asked for it again, on which day of UTC (decision N26).
+    # Day in UTC, and how often its company asked for it again on that day (decision N26).
     asked_on = models.DateField(null=True)
     asked_times = models.PositiveSmallIntegerField(default=0, db_default=0)
     last_status = models.PositiveSmallIntegerField(null=True)
@@ -147,7 +147,7 @@ class Delivery(models.Model):
 
 
 class AttemptFacts(models.Model):
-    """One HTTP request for a delivery. Never our headers: they hold secrets."""
+    """One HTTP request for a delivery. Our headers are not stored: they hold secrets."""
 
     number = models.PositiveSmallIntegerField()
     started_at = models.DateTimeField()
@@ -166,7 +166,7 @@ class AttemptFacts(models.Model):
 
 
 class Attempt(AttemptFacts):
-    """Any attempt, to be read: those that are logged, and those that lie with their delivery."""
+    """Read-only view of all attempts: logged ones, and those stored with their delivery."""
 
     pk = models.CompositePrimaryKey("delivery_id", "number")
     delivery = models.ForeignKey(
@@ -179,9 +179,7 @@ class Attempt(AttemptFacts):
 
 
 class LoggedAttempt(AttemptFacts):
-    """An attempt with a row of its own: any but a first one that was a success
-    (deliveries.engine.recording).
-    """
+    """An attempt with its own row: all but a successful first one (deliveries.engine.recording)."""
 
     id = models.BigAutoField(primary_key=True)
     delivery = models.ForeignKey(

@@ -1,1 +1,1 @@
-"""What was sent, what is waiting, and which webhooks need attention."""
+"""Delivery log, backlog, and webhooks that need attention."""

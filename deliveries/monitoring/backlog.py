@@ -1,4 +1,4 @@
-"""What waits, and for how long: questions that stay cheap however long the queue is."""
+"""Size and age of the backlog, in queries that stay cheap however long it is."""
 
 from datetime import datetime
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from django.db import connection, transaction
 from core.models import Pulse
 from deliveries import statements
 
-# From webhook to webhook in the index, however many rows each of them has waiting.
+# Skips through the index from webhook to webhook, however many rows of each are waiting.
 LANE = """
 WITH RECURSIVE lane AS (
   (SELECT webhook_id FROM deliveries_delivery_open ORDER BY webhook_id LIMIT 1)
@@ -19,7 +19,7 @@ WITH RECURSIVE lane AS (
 )"""
 
 # The first due row, first attempt or retry, of each webhook that a loop works on or that has woken
-# up. Nothing is due of any other. What a rest has kept back is due since the end of the rest.
+# up; no other has a due row. A row that a rest has delayed counts as due since the rest's end.
 OLDEST_DUE = """
 WITH woken AS (
   SELECT webhook_id FROM deliveries_lane
@@ -50,7 +50,7 @@ CROSS JOIN LATERAL (
   ORDER BY due_at LIMIT 1) AS first
 WHERE coalesce(health.resting_until <= statement_timestamp(), true)
 """
-# Wake-ups are consumed within moments. Should nobody consume them, the oldest tell enough.
+# Wake-ups are consumed within moments. If no loop consumes them, the oldest ones are enough.
 MOST_WOKEN = 1_000
 
 # Exact counting would read every row of a long backlog at every scrape.
@@ -59,8 +59,8 @@ ESTIMATE = "SELECT reltuples::bigint FROM pg_class WHERE oid = 'deliveries_deliv
 COUNT = "SELECT count(*) FROM (SELECT 1 FROM deliveries_delivery_open LIMIT %s) AS counted"
 
 
-# What a few thousand rows of random pages say of all of them. Where the table has grown since its
-# size was estimated, of the first.
+# Takes a few thousand rows of random pages as a sample; or the first rows, if the table has grown
+# since its size was estimated.
 SAMPLE = """
 WITH sampled AS (
   SELECT webhook_id, least(step, 1) AS again
@@ -82,11 +82,11 @@ GROUP BY 1
 SAMPLE_ROWS = 3_000
 KINDS = ("first_attempt", "retry", "resting", "paused")
 
-# One or two happen to every receiver.
+# One or two failures happen to every receiver.
 MANY_FAILURES = 3
 
 # Between two attempts a webhook rests for minutes at most, and its next retry may be hours away: so
-# who rests just now says little of how many receivers are down.
+# the number of resting webhooks says little about how many receivers are down.
 UNWELL = """
 SELECT count(*) FILTER (WHERE failures >= %s AND EXISTS (
     SELECT FROM webhooks_webhook AS webhook
@@ -101,9 +101,10 @@ FROM deliveries_health AS health WHERE failures > 0
 
 
 class Unwell(NamedTuple):
-    """Webhooks that fail: `failing` ones have something waiting and failed three times or more
-    since their last success, whether they are tried just now, rest or wait for their next retry;
-    `resting` ones are left alone at this moment. Who waits for something of ours is neither.
+    """Numbers of webhooks that fail; one that waits because of our own fault is in neither.
+
+    `failing`: with deliveries waiting, and MANY_FAILURES or more since the last success, whether
+    in an attempt, resting or waiting for a retry. `resting`: sent nothing at this moment.
     """
 
     failing: int
@@ -111,19 +112,19 @@ class Unwell(NamedTuple):
 
 
 class OldestDue(NamedTuple):
-    """Since when the longest-due delivery of a kind waits; None where none is due."""
+    """Time when the longest-due delivery of each kind became due; None if none is due."""
 
     first_attempt: datetime | None
     retry: datetime | None
 
 
 def oldest_due() -> datetime | None:
-    """Since when the longest-due delivery waits, of webhooks that are active and not resting."""
+    """Return since when the longest-due delivery of active, not resting webhooks has been due."""
     return min(filter(None, oldest_due_by_kind()), default=None)
 
 
 def oldest_due_by_kind() -> OldestDue:
-    """The same, of first attempts and of retries."""
+    """Return `oldest_due` for first attempts and for retries."""
     with transaction.atomic():
         statements.settle_plans(transaction_only=True)
         with connection.cursor() as cursor:
@@ -132,24 +133,24 @@ def oldest_due_by_kind() -> OldestDue:
 
 
 def count_waiting() -> int:
-    """Deliveries not finished: exact up to COUNT_EXACTLY_BELOW, PostgreSQL's estimate above."""
+    """Count unfinished deliveries: exactly below COUNT_EXACTLY_BELOW, else by an estimate."""
     with connection.cursor() as cursor:
         cursor.execute(COUNT, [COUNT_EXACTLY_BELOW])
-        counted: int = cursor.fetchone()[0]
-        if counted < COUNT_EXACTLY_BELOW:
-            return counted
+        count: int = cursor.fetchone()[0]
+        if count < COUNT_EXACTLY_BELOW:
+            return count
         cursor.execute(ESTIMATE)
-        return max(counted, int(cursor.fetchone()[0]))
+        return max(count, int(cursor.fetchone()[0]))
 
 
 def count_waiting_by_kind(waiting: int) -> dict[str, int]:
-    """Of so many `waiting` how many are of each of KINDS: counted as `count_waiting` counts."""
+    """Split the result of `count_waiting` into KINDS, in the proportions of a sample."""
     percent = 100.0 if waiting < COUNT_EXACTLY_BELOW else 100.0 * SAMPLE_ROWS / waiting
     with connection.cursor() as cursor:
         cursor.execute(SAMPLE, {"percent": percent, "most": COUNT_EXACTLY_BELOW})
         sampled = {kind: int(number) for kind, number in cursor.fetchall()}
-    seen = sum(sampled.values())
-    return {kind: round(waiting * sampled.get(kind, 0) / max(seen, 1)) for kind in KINDS}
+    sample_size = sum(sampled.values())
+    return {kind: round(waiting * sampled.get(kind, 0) / max(sample_size, 1)) for kind in KINDS}
 
 
 def count_unwell() -> Unwell:
@@ -159,5 +160,5 @@ def count_unwell() -> Unwell:
 
 
 def last_pulse() -> datetime | None:
-    """Return when a scheduler last began a sweep, for which nobody rings."""
+    """Return when a scheduler last began a sweep, a job that no doorbell starts."""
     return Pulse.objects.filter(name="sweep").values_list("begun_at", flat=True).first()

@@ -1,4 +1,4 @@
-"""What a company sees of its deliveries: the log, one delivery, a webhook's health."""
+"""Deliveries as companies see them: the log, one delivery, a webhook's health."""
 
 from datetime import datetime
 from typing import Any
@@ -17,18 +17,18 @@ from webhooks.event_types import registry
 from webhooks.models import Webhook
 
 TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
-# Of one tracking number; a parcel has a few dozen events.
+# Events of one tracking number; a parcel has a few dozen.
 MOST_EVENTS = 1_000
 RECENT = 1_000
-# Shown of one delivery that was asked for again and again.
+# Attempts shown of a delivery that was sent again and again.
 MOST_ATTEMPTS = 100
 MOST_COUNTED = 10_000
-# The kind of cursors here: those of other lists are refused.
+# Kind of these cursors: those of other lists are refused.
 LOG = "log"
 
 
 class BadCursor(ValueError):
-    """The text is not a cursor that a page of the log ended with."""
+    """The text is not a cursor from a page of the log."""
 
 
 def company_deliveries(company: Company) -> QuerySet[Delivery]:
@@ -45,7 +45,7 @@ def log_page(
     until: datetime | None = None,
     tracking_number: str | None = None,
 ) -> tuple[list[Delivery], str | None]:
-    """One page of a webhook's log, newest first, and where the next begins. Raises BadCursor."""
+    """Return a page of a webhook's log, newest first, and the next cursor. Raises BadCursor."""
     log = webhook.deliveries.created_between(since, until).order_by("-created_at", "-event_id")
     if state == State.WAITING:
         log = log.filter(archived_on=OPEN)
@@ -54,7 +54,7 @@ def log_page(
     if tracking_number is not None:
         events = with_numbers(Event.objects.filter(company=webhook.company), [tracking_number])
         newest = list(events.order_by("-id").values_list("pk", "created_at")[:MOST_EVENTS])
-        # A delivery is as old as its event. By number alone all of the webhook's log is read.
+        # A delivery is as old as its event. By number alone, the whole log would be read.
         log = log.filter(
             event_id__in=[number for number, _ in newest],
             created_at__in=[created_at for _, created_at in newest],
@@ -70,21 +70,22 @@ def log_page(
             Q(created_at__lt=time) | Q(created_at=time, event_id__lt=event_id),
             created_at__lte=time,
         )
-    found = list(log[: limit + 1])
-    if len(found) <= limit:
-        return found, None
-    last = ReadPlace(found[limit - 1].event_id, found[limit - 1].created_at)
-    return found[:limit], sealed_cursors.seal_place(last, LOG, webhook.company_id)
+    deliveries = list(log[: limit + 1])
+    if len(deliveries) <= limit:
+        return deliveries, None
+    last = ReadPlace(deliveries[limit - 1].event_id, deliveries[limit - 1].created_at)
+    return deliveries[:limit], sealed_cursors.seal_place(last, LOG, webhook.company_id)
 
 
 def ticket_of(delivery: Delivery) -> int | None:
-    """The ticket that it tells of, if it tells of one."""
+    """Return the id of the ticket that a delivery is about, or None."""
     return delivery.subject_id if delivery.subject_kind == SubjectKind.TICKET else None
 
 
 def delivery_row(delivery: Delivery, event: Event | None) -> dict[str, Any]:
-    """A delivery in the log. The event may be past its retention while the delivery is not."""
-    waiting, ticket_id = delivery.state == State.WAITING, ticket_of(delivery)
+    """Return a delivery as a row of the log; `event` is None if it was pruned before."""
+    waiting = delivery.state == State.WAITING
+    ticket_id = ticket_of(delivery)
     shipment_id = delivery.subject_id if ticket_id is None else event and event.shipment_id
     return {
         "id": str(delivery.pk),
@@ -108,12 +109,12 @@ def delivery_rows(deliveries: list[Delivery]) -> list[dict[str, Any]]:
         pk__in=[delivery.event_id for delivery in deliveries],
         created_at__in=[delivery.created_at for delivery in deliveries],
     )
-    found = {event.pk: event for event in events}
-    return [delivery_row(delivery, found.get(delivery.event_id)) for delivery in deliveries]
+    by_id = {event.pk: event for event in events}
+    return [delivery_row(delivery, by_id.get(delivery.event_id)) for delivery in deliveries]
 
 
 def delivery_detail(delivery: Delivery) -> dict[str, Any]:
-    """Return the exact body, and the newest attempts with what came back, the oldest of them first.
+    """Return a delivery with its exact body and its newest attempts, oldest first.
 
     At most MOST_ATTEMPTS, and fewer if an answer has no room for their texts (decision N40).
     """
@@ -144,7 +145,7 @@ def format_time(time: datetime | None) -> str | None:
     return time.strftime(TIME_FORMAT) if time else None
 
 
-# The latest attempts, through the log's index and not through a day of them.
+# The latest attempts by the log's index, as a day of attempts would be too many to read.
 MEASURES = """
 WITH recent AS (
   SELECT id, created_at, attempt_url, last_status, attempt_duration_ms FROM deliveries_delivery
@@ -173,20 +174,20 @@ SELECT
 
 
 def health(webhook: Webhook, now: datetime) -> dict[str, Any]:
-    """How its receiver does, over the attempts of its last RECENT deliveries."""
+    """Return a webhook's health, measured over the attempts of its last RECENT deliveries."""
     with connection.cursor() as cursor:
         values = {"webhook": webhook.pk, "recent": RECENT, "most": MOST_COUNTED}
         cursor.execute(MEASURES, values)
         attempts, rate, p50, p95, waiting, oldest = cursor.fetchone()
-    noted = Health.objects.filter(webhook=webhook).first() or Health()
+    record = Health.objects.filter(webhook=webhook).first() or Health()
     hold = HeldHost.objects.in_force().filter(pk=webhook.host).first()
     return {
-        "condition": condition(webhook, noted, now, held=bool(hold)),
+        "condition": condition(webhook, record, now, host_held=bool(hold)),
         "hold": hold_row(hold) if hold else None,
-        "failures_in_a_row": noted.failures,
-        "failing_since": format_time(noted.failing_since),
-        # While it is held we look at it twice a minute, which is no rest of its receiver's.
-        "resting_until": None if hold else format_time(noted.resting_until),
+        "failures_in_a_row": record.failures,
+        "failing_since": format_time(record.failing_since),
+        # A held webhook is looked at twice a minute: that is not a rest of its receiver.
+        "resting_until": None if hold else format_time(record.resting_until),
         "attempts": attempts,
         "success_rate": round(float(rate), 4) if rate is not None else None,
         "duration_ms": {"p50": p50, "p95": p95},
@@ -196,7 +197,7 @@ def health(webhook: Webhook, now: datetime) -> dict[str, Any]:
 
 
 def hold_row(hold: HeldHost) -> dict[str, Any]:
-    """What its company is told: not who holds it, nor the reason that operators read."""
+    """Return a hold as companies see it: without the operator and the internal reason."""
     return {
         "since": format_time(hold.held_at),
         "until": format_time(hold.held_until),
@@ -204,17 +205,17 @@ def hold_row(hold: HeldHost) -> dict[str, Any]:
     }
 
 
-def condition(webhook: Webhook, noted: Health, now: datetime, *, held: bool) -> str:
-    """In a word. `held`: whether an operator holds its host."""
+def condition(webhook: Webhook, record: Health, now: datetime, *, host_held: bool) -> str:
+    """Return the condition in a word. `host_held`: whether an operator holds the webhook's host."""
     if not (webhook.active and webhook.company.active):
         return "paused"
-    if held:
+    if host_held:
         return "held"
-    if noted.resting_until is not None and noted.resting_until > now:
+    if record.resting_until is not None and record.resting_until > now:
         return "resting" if webhook.is_readable(now) else "unreadable"
-    return "failing" if noted.failures else "well"
+    return "failing" if record.failures else "well"
 
 
 def company_delivery(company: Company, delivery_id: UUID) -> Delivery:
-    """Raises Delivery.DoesNotExist: missing and foreign are one."""
+    """Return a company's delivery. Raises Delivery.DoesNotExist, also for other companies'."""
     return company_deliveries(company).select_related("webhook").get(pk=delivery_id)

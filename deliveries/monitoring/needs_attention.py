@@ -1,4 +1,4 @@
-"""Webhooks that need somebody's eyes: failing, resting, or with deliveries that pile up."""
+"""Webhooks that need attention: failing, resting, or with a growing backlog."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -15,7 +15,7 @@ from webhooks.models import Webhook
 
 MOST_SHOWN = 50
 MOST_COUNTED = 1_000
-# Younger deliveries are on their way and no backlog.
+# Younger deliveries are on their way and not a backlog.
 PATIENCE = timedelta(seconds=60)
 
 # Each webhook with the oldest of its rows.
@@ -35,7 +35,7 @@ FROM unnest(%(webhooks)s::bigint[]) AS one(id)
 
 @dataclass(frozen=True, slots=True)
 class NeedsAttention:
-    """A webhook and how it is. `waiting` stops at MOST_COUNTED."""
+    """A webhook and its condition. `waiting` is counted up to MOST_COUNTED."""
 
     webhook: Webhook
     condition: str
@@ -45,40 +45,40 @@ class NeedsAttention:
 
 
 def needing_attention(now: datetime) -> list[NeedsAttention]:
-    """The MOST_SHOWN that have waited or failed for longest; deleted ones are none of them."""
+    """Return the MOST_SHOWN webhooks that have waited or failed longest, without deleted ones."""
     oldest = waiting_longest(now - PATIENCE)
     failing = Health.objects.filter(failures__gt=0, webhook__deleted_at=None)
     ids = [*oldest, *failing.order_by("failing_since").values_list("pk", flat=True)[:MOST_SHOWN]]
     webhooks = Webhook.objects.present().filter(pk__in=ids)
-    patients = look_at(webhooks.defer("auth_token", "secret", "next_secret"), oldest, now)
-    patients.sort(key=lambda one: min(one.oldest or now, one.health.failing_since or now))
-    return patients[:MOST_SHOWN]
+    candidates = describe(webhooks.defer("auth_token", "secret", "next_secret"), oldest, now)
+    candidates.sort(key=lambda one: min(one.oldest or now, one.health.failing_since or now))
+    return candidates[:MOST_SHOWN]
 
 
 def of_company(company: Company, now: datetime) -> list[NeedsAttention]:
-    """Its first MOST_SHOWN webhooks, well or not, in three queries; without deleted ones."""
-    # Whether one that rests can be read is asked of its secrets: none is fetched by itself.
+    """Return a company's first MOST_SHOWN webhooks, well or not, in three queries."""
+    # The condition of a resting webhook depends on its secrets: deferred, each would be a query.
     webhooks = Webhook.objects.present().filter(company=company).order_by("pk")
-    return look_at(webhooks[:MOST_SHOWN], {}, now)
+    return describe(webhooks[:MOST_SHOWN], {}, now)
 
 
-def look_at(
+def describe(
     webhooks: QuerySet[Webhook], oldest: dict[int, datetime], now: datetime
 ) -> list[NeedsAttention]:
-    found = list(webhooks.select_related("company", "health"))
-    counts = count_waiting_of([webhook.pk for webhook in found])
+    rows = list(webhooks.select_related("company", "health"))
+    counts = count_waiting_of([webhook.pk for webhook in rows])
     holds = HeldHost.objects.in_force().in_bulk()
-    looked_at = []
-    for webhook in found:
-        noted = getattr(webhook, "health", None) or Health()
-        state = log.condition(webhook, noted, now, held=webhook.host in holds)
-        waiting, since = counts.get(webhook.pk, 0), oldest.get(webhook.pk)
-        looked_at.append(NeedsAttention(webhook, state, noted, waiting, since))
-    return looked_at
+    results = []
+    for webhook in rows:
+        record = getattr(webhook, "health", None) or Health()
+        state = log.condition(webhook, record, now, host_held=webhook.host in holds)
+        waiting = counts.get(webhook.pk, 0)
+        results.append(NeedsAttention(webhook, state, record, waiting, oldest.get(webhook.pk)))
+    return results
 
 
 def waiting_longest(before: datetime, most: int = MOST_SHOWN) -> dict[int, datetime]:
-    """Of the `most` webhooks whose oldest waiting deliveries are the oldest: since when, by id."""
+    """Return the `most` webhooks that have waited longest: oldest waiting delivery by id."""
     with transaction.atomic():
         statements.settle_plans(transaction_only=True)
         with connection.cursor() as cursor:

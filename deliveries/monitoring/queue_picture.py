@@ -1,6 +1,6 @@
-"""The queue at a glance: what waits and where, in statements that stay cheap however long it is.
+"""Overview of the queue, in statements that stay cheap however long it is.
 
-Counting stops at bounds, and says so: who looks every few seconds must not become the load.
+Counting stops at bounds and says so: a page refreshed every few seconds must not become the load.
 """
 
 from collections import Counter, defaultdict
@@ -20,17 +20,17 @@ from deliveries.monitoring.needs_attention import waiting_longest
 from webhooks.models import Webhook
 
 GROUPS = ("webhook", "host", "company")
-# The host of webhooks that have no URL.
+# Stands for the host of webhooks without a URL.
 FETCHED = "fetched"
-# Webhooks that are put together by host or company: those that wait longest.
+# Webhooks that are grouped by host or company: those that have waited longest.
 MOST_GROUPED = 1_000
 MOST_DUE = 20_000
-# Of all webhooks that are looked at one by one.
+# Rows that are counted for all webhooks together.
 MOST_ROWS = 50_000
 MOST_PAUSED = 10_000
 
-# What is due of the webhooks that loops work on or that have woken up: nothing is due of another.
-# A claim leaves its row due, so what is in flight is among it, the oldest of each webhook first.
+# Due rows of the webhooks that loops work on or that have woken up; no other has a due row.
+# A claim leaves its row due, so rows in flight are included. The oldest of each webhook come first.
 DUE = """
 WITH woken AS (
   SELECT webhook_id FROM deliveries_lane
@@ -58,7 +58,7 @@ FROM unnest(%(webhooks)s::bigint[]) AS one(id) LEFT JOIN LATERAL (
   ORDER BY webhook_id, least(step, 1), due_at LIMIT %(most)s) AS found ON true
 GROUP BY one.id
 """
-# Each attempt takes a number when it is written down: that of the newest, without reading any.
+# Each attempt takes a number when it is recorded: the newest number counts them without a scan.
 ATTEMPTS = """
 SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence('deliveries_attempt', 'id')), 0),
   extract(epoch FROM clock_timestamp())::float8
@@ -66,7 +66,7 @@ SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence('deliveries_attemp
 
 
 class Mark(NamedTuple):
-    """How many attempts had been written down at a moment of the database's clock."""
+    """Number of attempts recorded up to a moment of the database's clock."""
 
     attempts: int
     at: float
@@ -74,7 +74,7 @@ class Mark(NamedTuple):
 
 @dataclass(slots=True)
 class Totals:
-    """`due` holds what is `in_flight`. `due_cut`: there may be more due than was counted."""
+    """Totals of the queue. `due` includes `in_flight`; `due_cut`: `due` is a lower bound."""
 
     waiting: int
     due: int
@@ -90,7 +90,7 @@ class Totals:
 
 @dataclass(slots=True)
 class WaitingGroup:
-    """A webhook, a host or a company with something waiting; `cut`: at least so many."""
+    """A webhook, host or company with deliveries waiting; `cut`: its counts are lower bounds."""
 
     name: str
     webhooks: list[int] = field(default_factory=list)
@@ -112,7 +112,7 @@ def attempts_mark() -> Mark:
 
 
 def rate_between(before: Mark | None, now: Mark) -> float | None:
-    """Attempts a second; None where there is nothing to compare with."""
+    """Return the attempts per second; None if there is nothing to compare with."""
     if before is None or now.at <= before.at:
         return None
     return max(0, now.attempts - before.attempts) / (now.at - before.at)
@@ -142,7 +142,7 @@ def queue_totals() -> Totals:
 
 
 def oldest_waiting(by: str, limit: int) -> list[WaitingGroup]:
-    """Those that wait longest, the longest first; `by` is one of GROUPS."""
+    """Return the groups that have waited longest, longest first; `by` is one of GROUPS."""
     now = timezone.now()
     oldest = waiting_longest(now, limit if by == "webhook" else MOST_GROUPED)
     hidden = ("auth_token", "secret", "next_secret")
@@ -160,7 +160,7 @@ def oldest_waiting(by: str, limit: int) -> list[WaitingGroup]:
 
 
 def waiting_of(webhooks: Mapping[int, str]) -> dict[str, WaitingGroup]:
-    """What waits for these webhooks, by the name that each is given; without the oldest."""
+    """Return what waits for webhooks, grouped by their given names; `oldest` stays None."""
     groups: dict[str, WaitingGroup] = {}
     for webhook, name in webhooks.items():
         groups.setdefault(name, WaitingGroup(name)).webhooks.append(webhook)
@@ -182,10 +182,10 @@ def count_rows(groups: list[WaitingGroup]) -> None:
         statements.settle_plans(transaction_only=True)
         with connection.cursor() as cursor:
             cursor.execute(OF_EACH, {"webhooks": ids, "most": most})
-            found = {id: counts for id, *counts in cursor.fetchall()}
+            counts_by_id = {id: counts for id, *counts in cursor.fetchall()}
     for group in groups:
         for webhook in group.webhooks:
-            waiting, due, in_flight = found.get(webhook, (0, 0, 0))
+            waiting, due, in_flight = counts_by_id.get(webhook, (0, 0, 0))
             group.waiting += waiting
             group.due += due
             group.in_flight += in_flight
@@ -194,25 +194,28 @@ def count_rows(groups: list[WaitingGroup]) -> None:
 
 def add_conditions(groups: list[WaitingGroup], webhooks: dict[int, Webhook], now: datetime) -> None:
     ids = [webhook for group in groups for webhook in group.webhooks]
-    health, holds = Health.objects.in_bulk(ids), HeldHost.objects.in_force().in_bulk()
+    health = Health.objects.in_bulk(ids)
+    holds = HeldHost.objects.in_force().in_bulk()
     aside = Delivery.objects.set_aside().filter(webhook__in=ids)
     set_aside = Counter(aside.values_list("webhook_id", flat=True))
     for group in groups:
-        found: dict[str, int] = defaultdict(int)
+        counts: dict[str, int] = defaultdict(int)
         for webhook in group.webhooks:
             one = webhooks[webhook]
-            held = one.host in holds
-            found[brief_condition(one, health.get(webhook), now, held=held)] += 1
+            host_held = one.host in holds
+            counts[brief_condition(one, health.get(webhook), now, host_held=host_held)] += 1
         several = len(group.webhooks) > 1
-        group.condition = ", ".join(told_conditions(found, several))
+        group.condition = ", ".join(condition_texts(counts, several))
         if number := sum(set_aside[webhook] for webhook in group.webhooks):
             group.condition += f", {number} set aside"
 
 
-def brief_condition(webhook: Webhook, health: Health | None, now: datetime, *, held: bool) -> str:
+def brief_condition(
+    webhook: Webhook, health: Health | None, now: datetime, *, host_held: bool
+) -> str:
     if not (webhook.active and webhook.company.active):
         return "paused"
-    if held:
+    if host_held:
         return "held"
     if health is None or not health.failures:
         return "well"
@@ -220,6 +223,6 @@ def brief_condition(webhook: Webhook, health: Health | None, now: datetime, *, h
     return "resting" if resting else "failing"
 
 
-def told_conditions(found: dict[str, int], several: bool) -> Iterable[str]:
-    for condition, count in sorted(found.items()):
+def condition_texts(counts: dict[str, int], several: bool) -> Iterable[str]:
+    for condition, count in sorted(counts.items()):
         yield f"{count} {condition}" if several else condition

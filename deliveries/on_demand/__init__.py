@@ -1,1 +1,1 @@
-"""What a company asks for: the events of a webhook as a stream, and requests on trial."""
+"""Events of a webhook as a stream, and test sends, both at a company's request."""

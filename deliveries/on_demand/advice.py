@@ -1,4 +1,4 @@
-"""What to do about what a receiver did with a test request, in a sentence each."""
+"""Advice on what a receiver did with a test request, in a sentence each."""
 
 from django.conf import settings
 
@@ -36,7 +36,7 @@ BY_FAILURE = {
     Failure.RESET: "See that an HTTP server listens at this port, with TLS, and that no firewall"
     " cuts the connection.",
 }
-# By its sentence, as what may not be told apart has the same.
+# Keyed by sentence: failures that companies must not tell apart share one.
 BY_REASON = {REASONS[failure]: sentence for failure, sentence in BY_FAILURE.items()}
 
 ACCEPTS_TAMPERED = (
@@ -65,12 +65,12 @@ PAUSED = "This webhook is paused. Set active to 1 to get its deliveries."
 
 
 def on_request(result: Result) -> list[str]:
-    """About the request as it should be."""
+    """Return advice on the valid request."""
     if result.status is None:
         sentence = BY_REASON.get(result.error or "")
         return [sentence] if sentence else []
     if result.delivered:
-        return slow(result)
+        return on_slowness(result)
     if result.status in BY_STATUS:
         return [BY_STATUS[result.status]]
     if 300 <= result.status < 400:
@@ -78,7 +78,7 @@ def on_request(result: Result) -> list[str]:
     return [FAILED if result.status >= 500 else OTHER]
 
 
-def slow(result: Result) -> list[str]:
+def on_slowness(result: Result) -> list[str]:
     limit_ms = round(settings.DELIVERY_TIMEOUT_SECONDS * 1000)
     if result.duration_ms <= limit_ms / 2:
         return []
@@ -89,7 +89,7 @@ def slow(result: Result) -> list[str]:
 
 
 def on_tampered(result: Result) -> list[str]:
-    """About the request whose body was changed."""
+    """Return advice on the request whose body was changed."""
     if result.status is None:
         return [SILENT_AT_TAMPERED]
     if result.delivered:
@@ -98,5 +98,5 @@ def on_tampered(result: Result) -> list[str]:
 
 
 def on_webhook(webhook: Webhook) -> list[str]:
-    """About the webhook itself."""
+    """Return advice on the webhook itself."""
     return [] if webhook.active else [PAUSED]

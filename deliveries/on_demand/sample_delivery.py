@@ -1,6 +1,6 @@
-"""The test delivery: one event's body to one URL, now, and what came of it (decision W24).
+"""The test send: one event's body to one URL, now, and its result (decision W24).
 
-A web thread waits for it, so few are in flight at a time, over all web processes.
+A web thread waits for it, so few are in flight at a time over all web processes.
 Why: decision page web-test-sends-are-few-at-a-time.
 """
 
@@ -50,18 +50,18 @@ UNREADABLE = "We can no longer read this webhook's auth_token. Set it again."
 OUR_FAULT = "The test could not be sent. Try again."
 NOT_2XX = "The receiver must answer with a status from 200 to 299."
 
-# Test sends in flight at a time: of a company, of all, and in one web process, of whose threads
-# (Procfile) at least half are left for everything else.
+# Test sends in flight at a time: per company, in all, and per web process, at least half of whose
+# threads (Procfile) stay free for everything else.
 PER_COMPANY = 2
 IN_ALL = 8
 PER_PROCESS = 4
 
 
 class TooManyTestSends(Exception):
-    """As many test sends are in flight as there may be; `wait`: seconds until they have ended."""
+    """The limit of test sends in flight is reached; `wait`: seconds until they have ended."""
 
-    def __init__(self, whose: str) -> None:
-        super().__init__(f"{whose} test sends are on their way. Try again when they have ended.")
+    def __init__(self, quantity: str) -> None:
+        super().__init__(f"{quantity} test sends are on their way. Try again when they have ended.")
         self.wait: float = settings.DELIVERY_TIMEOUT_SECONDS
 
 
@@ -76,30 +76,30 @@ class Result:
 def send_sample(company: Company, *, tracking_number: str, url: str) -> Result:
     """Send what `url` would get for this tracking number, without X-Webhook headers.
 
-    Speaks to the network for as long as a delivery may: never call it inside a transaction.
+    Uses the network for as long as a delivery may: never call it inside a transaction.
     Raises webhooks.targets.BadTarget, and TooManyTestSends.
     """
-    allowed = target_policy.current_policy()
-    targets.check_target(url, allowed)
+    policy = target_policy.current_policy()
+    targets.check_target(url, policy)
     with in_flight(company.pk):
-        return send(company, allowed, tracking_number=tracking_number, url=url)
+        return send(company, policy, tracking_number=tracking_number, url=url)
 
 
-def send(company: Company, allowed: Policy, *, tracking_number: str, url: str) -> Result:
+def send(company: Company, policy: Policy, *, tracking_number: str, url: str) -> Result:
     webhook = registered(company, url)
     payload = type_of(webhook).sample(company.pk, tracking_number, timezone.now())
     try:
         headers = plain_headers(webhook.auth_token if webhook else None)
     except UnreadableSecret:
         return Result(False, None, UNREADABLE, 0)
-    return send_request(Request(url, encode(payload), headers), allowed)
+    return send_request(Request(url, encode(payload), headers), policy)
 
 
-def send_request(request: Request, allowed: Policy) -> Result:
-    """Send one request and say what came of it, without telling what is where."""
+def send_request(request: Request, policy: Policy) -> Result:
+    """Send one request; the result does not reveal which addresses exist."""
     reply = send_one(
         request,
-        allowed,
+        policy,
         ca_bundle=settings.DELIVERY_CA_BUNDLE or None,
         timeout_seconds=settings.DELIVERY_TIMEOUT_SECONDS,
         proxy=parse_proxy(settings.DELIVERY_PROXY),
@@ -113,31 +113,31 @@ def send_request(request: Request, allowed: Policy) -> Result:
 
 @contextmanager
 def in_flight(company_id: int, *, requests: int = 1) -> Iterator[None]:
-    """Count as a test send in flight, of so many requests one after the other.
+    """Count as a test send in flight, with `requests` one after the other.
 
-    Raises TooManyTestSends where no more may be.
+    Raises TooManyTestSends if the limit is reached.
     """
-    mine = take_place(company_id, requests)
+    send_id = take_place(company_id, requests)
     try:
         yield
     finally:
-        SampleSend.objects.filter(pk=mine).delete()
+        SampleSend.objects.filter(pk=send_id).delete()
 
 
 @transaction.atomic
 def take_place(company_id: int, requests: int = 1) -> int:
     process = process_name()
     locks.hold(locks.LockClass.TEST_SENDS)
-    # What a process that was killed has left behind.
+    # Rows of processes that were killed.
     SampleSend.objects.filter(until__lte=Now()).delete()
     sends = list(SampleSend.objects.values_list("company_id", "process"))
     if sum(company == company_id for company, _ in sends) >= PER_COMPANY:
         raise TooManyTestSends(f"{PER_COMPANY} of your")
-    if len(sends) >= IN_ALL or sum(where == process for _, where in sends) >= PER_PROCESS:
+    if len(sends) >= IN_ALL or sum(name == process for _, name in sends) >= PER_PROCESS:
         raise TooManyTestSends("Many")
     longest = timedelta(seconds=2 * requests * settings.DELIVERY_TIMEOUT_SECONDS)
-    mine = SampleSend.objects.create(company_id=company_id, process=process, until=Now() + longest)
-    return mine.pk
+    row = SampleSend.objects.create(company_id=company_id, process=process, until=Now() + longest)
+    return row.pk
 
 
 def process_name() -> str:
@@ -145,11 +145,11 @@ def process_name() -> str:
 
 
 def registered(company: Company, url: str) -> Webhook | None:
-    """The company's own webhook of this URL: an active one first, then the newest."""
+    """Return the company's own webhook with this URL: active ones first, then the newest."""
     return company.webhooks.present().filter(url=url).order_by("-active", "-pk").first()
 
 
 def type_of(webhook: Webhook | None) -> EventType:
-    """The default where there is no webhook, or where nobody registered its type."""
-    found = registry.get(webhook.type_id) if webhook else None
-    return found or registry.default
+    """Return a webhook's event type; the default without a webhook or if it is not registered."""
+    event_type = registry.get(webhook.type_id) if webhook else None
+    return event_type or registry.default

@@ -1,6 +1,6 @@
-"""A signed request on demand, the same with one byte changed, and an old one (decision N7).
+"""Signed tests: a valid request, its tampered twin, and one signed long ago (decision N7).
 
-It is no delivery: nothing is stored, and nothing of it is in the log.
+They are not deliveries: nothing is stored or logged.
 """
 
 import re
@@ -22,15 +22,15 @@ from webhooks.models import Webhook
 from webhooks.targets import Policy
 
 TRACKING_NUMBER = "TEST0000001"
-# No event has it: a receiver that keeps the highest is not led astray.
+# No event has this number, so it does not confuse a receiver that tracks the highest one.
 SEQUENCE = 0
-# Receivers take what is up to five minutes old.
+# Receivers accept requests that are up to five minutes old.
 OLD = timedelta(minutes=10)
 UNREADABLE = "We can no longer read this webhook's secret or auth_token. Set new ones."
 
 
 class CannotTest(Exception):
-    """There is nothing to send, or nowhere; the message says which, and `code` to programs."""
+    """There is no URL, or no event type at present; the message and the `code` say which."""
 
     def __init__(self, message: str, *, code: str) -> None:
         super().__init__(message)
@@ -39,7 +39,7 @@ class CannotTest(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What is signed. Each request has ids of its own, so that none is taken for a repeat."""
+    """Content to sign. Each request has ids of its own, so that none is taken for a repeat."""
 
     id: str
     fact_id: str
@@ -49,7 +49,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class TestVerdict:
-    """`rejects_tampered`: None where that was not tried, or where nothing was answered."""
+    """Result of a test. `rejects_tampered`: None if that was not tried or not answered."""
 
     delivered: bool
     status: int | None
@@ -60,12 +60,12 @@ class TestVerdict:
 
 
 def try_webhook(webhook: Webhook) -> TestVerdict:
-    """Send a sample; if it was taken, the same as nobody but an attacker would send it.
+    """Send a sample; if it is accepted, send it again as only an attacker would.
 
-    Signed: with one byte changed, and if that was refused, rightly signed ten minutes ago. Unsigned
-    with an auth_token: with a wrong one.
+    A signed sample is sent with one byte changed, and if that is refused, with a valid signature
+    that is ten minutes old. An unsigned one with an auth_token is sent with a wrong token.
 
-    Speaks to the network for as long as three deliveries may: never call it inside a transaction.
+    Uses the network for as long as three deliveries may: never call it inside a transaction.
     Raises CannotTest, webhooks.targets.BadTarget, and sample_delivery.TooManyTestSends.
     """
     if webhook.fetched:
@@ -80,61 +80,63 @@ def try_webhook(webhook: Webhook) -> TestVerdict:
             "Events of this type cannot be sent at present. Try again later.",
             code="type_unavailable",
         )
-    allowed = target_policy.current_policy()
-    targets.check_target(webhook.url, allowed)
+    policy = target_policy.current_policy()
+    targets.check_target(webhook.url, policy)
     with in_flight(webhook.company_id, requests=3):
-        return try_all(webhook, event_type, allowed)
+        return try_all(webhook, event_type, policy)
 
 
-def try_all(webhook: Webhook, event_type: EventType, allowed: Policy) -> TestVerdict:
+def try_all(webhook: Webhook, event_type: EventType, policy: Policy) -> TestVerdict:
     body = encode(event_type.sample(webhook.company_id, TRACKING_NUMBER, timezone.now()))
     try:
         now = timezone.now()
-        first = send_request(make_request(webhook, event_type, body, body, now), allowed)
+        first = send_request(make_request(webhook, event_type, body, body, now), policy)
         second = third = None
         if first.delivered and event_type.signed:
             changed = make_request(webhook, event_type, body, tampered(body), timezone.now())
-            second = send_request(changed, allowed)
+            second = send_request(changed, policy)
             if second.status is not None and 400 <= second.status < 500:
                 old = make_request(webhook, event_type, body, body, timezone.now() - OLD)
-                third = send_request(old, allowed)
+                third = send_request(old, policy)
         elif first.delivered and webhook.auth_token:
             wrong = Request(webhook.url, body, plain_headers(uuid4().hex))
-            third = send_request(wrong, allowed)
+            third = send_request(wrong, policy)
     except UnreadableSecret:
         return TestVerdict(False, None, UNREADABLE, 0, None, [])
     rejects = None if second is None or second.status is None else not second.delivered
-    said = advice.on_request(first)
+    sentences = advice.on_request(first)
     if second is not None:
-        said += advice.on_tampered(second)
+        sentences += advice.on_tampered(second)
     if third is not None and third.delivered:
-        said.append(advice.ACCEPTS_OLD if event_type.signed else advice.ACCEPTS_ANYBODY)
-    said += advice.on_webhook(webhook)
-    return TestVerdict(first.delivered, first.status, first.error, first.duration_ms, rejects, said)
+        sentences.append(advice.ACCEPTS_OLD if event_type.signed else advice.ACCEPTS_ANYBODY)
+    sentences += advice.on_webhook(webhook)
+    return TestVerdict(
+        first.delivered, first.status, first.error, first.duration_ms, rejects, sentences
+    )
 
 
 def make_request(
-    webhook: Webhook, event_type: EventType, signed: bytes, sent: bytes, at: datetime
+    webhook: Webhook, event_type: EventType, signed_body: bytes, sent_body: bytes, at: datetime
 ) -> Request:
-    """Make a request with the signature of one body, made `at` a time, and the bytes of another.
+    """Return a request that is signed over one body, at a time, and sends another.
 
     Raises UnreadableSecret.
     """
     headers = plain_headers(webhook.auth_token)
     secret = webhook.signing_secret(timezone.now())
     if event_type.signed and secret:
-        sample = Sample(str(uuid4()), str(uuid4()), SEQUENCE, signed)
+        sample = Sample(str(uuid4()), str(uuid4()), SEQUENCE, signed_body)
         headers += [
             *signed_headers(sample, event_type.name, secret, at),
             ("X-Webhook-Test", "1"),
         ]
         if webhook.standard_headers:
             headers += standard_headers(sample, secret, at)
-    return Request(webhook.url, sent, headers)
+    return Request(webhook.url, sent_body, headers)
 
 
 def tampered(body: bytes) -> bytes:
-    """The same with its last digit changed: still JSON, of the same length and shape."""
+    """Return a body with its last digit changed: still JSON, of the same length and shape."""
     *_, last = re.finditer(rb"[0-9]", body)
     digit = b"%d" % ((int(last[0]) + 1) % 10)
     return body[: last.start()] + digit + body[last.end() :]

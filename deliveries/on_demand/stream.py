@@ -1,9 +1,9 @@
 """The events of a webhook, oldest first, for a company that reads them itself (decision N6).
 
-Events go by their numbers, and none is passed that could still be added below what was read
-(`publishing.settled_number`). A cursor names the last event that was read, or, where there was none
-for long, the newest of anybody: as long as that event is stored, nothing behind it has been pruned,
-and the database has not been set back to before it.
+Events are read in the order of their numbers, and never beyond a number below which another could
+still be committed (`publishing.settled_number`). A cursor names the last event that was read, or,
+if there was none for long, the newest of any company: while that event is stored, no later one has
+been pruned, and the database has not been restored to a time before it.
 """
 
 from datetime import datetime, timedelta
@@ -23,9 +23,9 @@ from webhooks.event_types import EventType, registry
 from webhooks.models import Webhook
 
 TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
-# The kind of cursors here: those of other lists are refused.
+# Kind of these cursors: those of other lists are refused.
 STREAM = "stream"
-# A cursor that is used moves up after so long, so that it expires only where nobody uses it.
+# Age at which a cursor in use moves up, so that only cursors out of use expire.
 CURSOR_AGE = timedelta(days=1)
 
 HAS_NEWS = """
@@ -39,8 +39,8 @@ FIRST_DELIVERY = """
 SELECT created_at FROM deliveries_delivery WHERE webhook_id = %s
 ORDER BY webhook_id, created_at LIMIT 1
 """
-# Reads events as a claim does: one of a version that knew no facts is its own fact. An answer is
-# bounded before bodies are read; in JSON a body of ours is at most twice as long.
+# Reads events as a claim does: one stored by a version without facts is its own fact. An answer is
+# bounded before bodies are read; a body in JSON is at most twice as long.
 EVENTS = """
 SELECT id, created_at, sequence, body, fact_id, delivery_id, now FROM (
 SELECT found.*, row_number() OVER (ORDER BY id) AS place,
@@ -60,19 +60,19 @@ CROSS JOIN LATERAL (
   WHERE webhook_id = %(webhook)s AND created_at = event.created_at AND event_id = event.id
   LIMIT 1) AS delivery
 """
-SENT = EVENTS.format(id="delivery.id::text", deliveries=DELIVERIES)
-FETCHED = EVENTS.format(id="NULL", deliveries="")
+SENT_EVENTS = EVENTS.format(id="delivery.id::text", deliveries=DELIVERIES)
+FETCHED_EVENTS = EVENTS.format(id="NULL", deliveries="")
 
 
 class UnknownCursor(ValueError):
-    """The text is not a cursor that a page of a stream ended with."""
+    """The text is not a cursor from a page of a stream."""
 
     def __init__(self) -> None:
         super().__init__("This is not a valid cursor for this list.")
 
 
 class ExpiredCursor(Exception):
-    """What the cursor stands behind is no longer stored, and perhaps more than that."""
+    """The event that the cursor names is no longer stored, and later ones may be gone too."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -82,11 +82,11 @@ class ExpiredCursor(Exception):
 
 
 class CannotSign(Exception):
-    """The headers cannot be made: our own fault. The message says what to do."""
+    """The headers cannot be signed, by our own fault; the message says what to do."""
 
 
-class ToldEvent(NamedTuple):
-    """An event as the webhook's company is told of it. `id`: its X-Webhook-Id."""
+class StreamEvent(NamedTuple):
+    """An event as the webhook's company reads it. `id`: its X-Webhook-Id."""
 
     place: ReadPlace
     id: str
@@ -102,20 +102,20 @@ BEGINNING = ReadPlace(0, EPOCH)
 def read_events(
     webhook: Webhook, *, limit: int, after: str | None = None
 ) -> tuple[list[dict[str, Any]], str]:
-    """Up to `limit` events behind a cursor, as an answer has room for, and the cursor behind them.
+    """Return up to `limit` events after a cursor, as many as fit an answer, and the next cursor.
 
     Raises UnknownCursor, ExpiredCursor and CannotSign.
     """
     company_id = webhook.company_id
     place = place_in(after, company_id) if after else BEGINNING
-    if place is not BEGINNING and not ask(IS_STORED, list(place)):
+    if place is not BEGINNING and not select_value(IS_STORED, list(place)):
         raise ExpiredCursor
     begin = max(place.number, webhook.begins_after)
-    used_lately = timezone.now() - place.time < CURSOR_AGE
-    if used_lately and not ask(HAS_NEWS, {**which(webhook), "after": begin}):
+    is_recent = timezone.now() - place.time < CURSOR_AGE
+    if is_recent and not select_value(HAS_NEWS, {**event_filter(webhook), "after": begin}):
         return [], sealed_cursors.seal_place(place, STREAM, company_id)
     settled = publishing.settled_number()
-    events = events_behind(webhook, begin, settled, limit, at_first=place is BEGINNING)
+    events = events_after(webhook, begin, settled, limit, at_first=place is BEGINNING)
     end = events[-1].place if events else max(place, newest_place(settled))
     return rows(webhook, events), sealed_cursors.seal_place(end, STREAM, company_id)
 
@@ -129,17 +129,17 @@ def place_in(cursor: str, company_id: int) -> ReadPlace:
     return BEGINNING if place == BEGINNING else place
 
 
-def events_behind(
+def events_after(
     webhook: Webhook, after: int, settled: int, limit: int, *, at_first: bool
-) -> list[ToldEvent]:
+) -> list[StreamEvent]:
     since = EPOCH
     if at_first and not webhook.fetched:
-        # Those of the same type that are older were for other webhooks; there may be a million.
-        since = ask(FIRST_DELIVERY, [webhook.pk])
+        # Older events of the type were for other webhooks; there may be a million.
+        since = select_value(FIRST_DELIVERY, [webhook.pk])
         if since is None:
             return []
     values = {
-        **which(webhook),
+        **event_filter(webhook),
         "webhook": webhook.pk,
         "after": after,
         "settled": settled,
@@ -148,11 +148,11 @@ def events_behind(
         "bytes": MOST_OF_ROWS,
     }
     with statements.cursor() as cursor:
-        cursor.execute(FETCHED if webhook.fetched else SENT, values)
-        return [told(webhook, *columns) for columns in cursor.fetchall()]
+        cursor.execute(FETCHED_EVENTS if webhook.fetched else SENT_EVENTS, values)
+        return [to_event(webhook, *columns) for columns in cursor.fetchall()]
 
 
-def told(
+def to_event(
     webhook: Webhook,
     number: int,
     time: datetime,
@@ -161,13 +161,13 @@ def told(
     fact_id: str,
     delivery_id: str | None,
     now: datetime,
-) -> ToldEvent:
+) -> StreamEvent:
     id = delivery_id or str(uuid5(UUID(fact_id), f"{webhook.pk}.{number}"))
-    return ToldEvent(ReadPlace(number, time), id, fact_id, sequence, bytes(body), now)
+    return StreamEvent(ReadPlace(number, time), id, fact_id, sequence, bytes(body), now)
 
 
-def rows(webhook: Webhook, events: list[ToldEvent]) -> list[dict[str, Any]]:
-    """The events as they are shown, with what a delivery of this moment would carry."""
+def rows(webhook: Webhook, events: list[StreamEvent]) -> list[dict[str, Any]]:
+    """Return the events as rows, with the headers that a delivery at this moment would carry."""
     if not events:
         return []
     event_type = registry.get(webhook.type_id)
@@ -201,33 +201,33 @@ def signing_secret(webhook: Webhook, event_type: EventType, now: datetime) -> st
 
 
 def headers(
-    webhook: Webhook, event: ToldEvent, event_type: EventType, secret: str | None
+    webhook: Webhook, event: StreamEvent, event_type: EventType, secret: str | None
 ) -> Headers:
-    """All but Authorization, which is the receiver's own."""
-    found = plain_headers(None)
+    """Return the headers without Authorization, which is the receiver's own."""
+    result = plain_headers(None)
     if secret:
-        found += signed_headers(event, event_type.name, secret, event.now)
+        result += signed_headers(event, event_type.name, secret, event.now)
         if webhook.standard_headers:
-            found += standard_headers(event, secret, event.now)
-    return found
+            result += standard_headers(event, secret, event.now)
+    return result
 
 
 def newest_place(settled: int) -> ReadPlace:
-    """Behind the newest event of anybody, of those that are settled."""
+    """Return the place of the newest settled event of any company."""
     with statements.cursor() as cursor:
         cursor.execute(NEWEST, [settled])
         row = cursor.fetchone()
     return ReadPlace(*row) if row else BEGINNING
 
 
-def which(webhook: Webhook) -> dict[str, int]:
-    """Which events are meant: those of its company and type."""
+def event_filter(webhook: Webhook) -> dict[str, int]:
+    """Return the parameters that select the events of a webhook: its company and type."""
     return {"company": webhook.company_id, "type": webhook.type_id}
 
 
-def ask(question: str, values: Any) -> Any:
-    """The one value that a statement answers, or None."""
+def select_value(statement: str, values: Any) -> Any:
+    """Return the single value that a statement selects, or None."""
     with statements.cursor() as cursor:
-        cursor.execute(question, values)
+        cursor.execute(statement, values)
         row = cursor.fetchone()
         return row and row[0]

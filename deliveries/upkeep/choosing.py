@@ -1,7 +1,8 @@
-"""Which deliveries are sent again: a choice, counted first, then walked through a part at a time.
+"""Choice of deliveries to send again: counted first, then walked through a part at a time.
 
-Webhook by webhook, and in each in the order of its events, by the index of its log: nothing lists
-them all. Webhooks that are deleted or have no URL are left out, and those of erased companies.
+The walk goes webhook by webhook, in the order of events, by the index of each log: no list of all
+deliveries is made. Webhooks that are deleted or have no URL, and those of erased companies, are
+left out.
 """
 
 from collections import Counter
@@ -21,30 +22,29 @@ from deliveries.models import State
 from deliveries.models.outgoing import BEFORE_ALL
 from webhooks.models import Webhook
 
-# What is asked of a delivery beside its webhook. What waits lies in a partition of its own, and all
-# else in the others.
+# Conditions on a delivery besides its webhook. Waiting deliveries have a partition of their own.
 CHOSEN = """created_at < %(until)s AND created_at >= coalesce(%(since)s::timestamptz, '-infinity')
   AND state = %(state)s AND archived_on {which} '9999-12-31'"""
 COUNT = """
 SELECT webhook_id, count(*) FROM deliveries_delivery
 WHERE webhook_id = ANY(%(webhooks)s) AND {chosen} GROUP BY webhook_id
 """
-# A LATERAL is a look into the index for each webhook, whatever the planner is told.
-HAVING_SOME = """
+# LATERAL looks into the index once for each webhook, whatever the settings of the planner.
+WITH_DELIVERIES = """
 SELECT own.id FROM unnest(%(webhooks)s::bigint[]) AS own(id) CROSS JOIN LATERAL (
   SELECT FROM deliveries_delivery WHERE webhook_id = own.id AND {chosen} LIMIT 1) AS first
 """
 
-# Webhooks looked at in one statement, and in one part.
+# Webhooks per statement, and statements per part.
 PAGE = 1_000
 PAGES_AT_ONCE = 10
-# With its port, if it names one.
+# Includes the port, if the URL has one.
 HOST_IN_URL = Func(F("url"), Value("/"), Value(3), function="split_part", output_field=TextField())
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Deliveries for which all of this holds, created at `since` or later and before `until`."""
+    """Criteria that must all hold; a delivery is created at `since` or later, before `until`."""
 
     until: datetime
     since: datetime | None = None
@@ -52,12 +52,12 @@ class Choice:
     webhook_id: int | None = None
     company_id: int | None = None
     type_id: int | None = None
-    # As `holding.host_named` has it.
+    # In the form of `holding.parse_host`.
     host: str = ""
 
 
 class WaitsFor(StrEnum):
-    """Why what is sent again waits at first."""
+    """Reason why a delivery that is sent again has to wait first."""
 
     PAUSED = "paused"
     INACTIVE = "inactive"
@@ -66,7 +66,7 @@ class WaitsFor(StrEnum):
 
 @dataclass(slots=True)
 class ChosenCount:
-    """How many deliveries there are in a choice; `deleted` are those that are left out."""
+    """Number of deliveries in a choice; `deleted`: left out, as their webhook is deleted."""
 
     deliveries: int = 0
     webhooks: int = 0
@@ -84,7 +84,7 @@ class Reached(NamedTuple):
 
 
 class NextPart(NamedTuple):
-    """Deliveries in the order in which they are sent, and where to go on; `last`: nowhere."""
+    """Deliveries in the order of sending, and where to go on; `last`: the walk has ended."""
 
     ids: list[UUID]
     reached: Reached
@@ -92,34 +92,35 @@ class NextPart(NamedTuple):
 
 
 def count_chosen(choice: Choice, *, show: Callable[[str], None] = lambda text: None) -> ChosenCount:
-    """Count them, a page of webhooks at a time; `show` hears how far it is."""
-    found, after = ChosenCount(), 0
-    fields = ("pk", "company_id", "company__active", "active", "deleted_at", "held")
-    webhooks = chosen_webhooks(choice).annotate(held=on_held_host())
+    """Count the deliveries, a page of webhooks at a time; report the progress to `show`."""
+    total = ChosenCount()
+    after = 0
+    fields = ("pk", "company_id", "company__active", "active", "deleted_at", "host_held")
+    webhooks = chosen_webhooks(choice).annotate(host_held=on_held_host())
     while page := list(webhooks.filter(pk__gt=after).values_list(*fields)[:PAGE]):
         after = page[-1][0]
         counts = count_by_webhook(choice, [row[0] for row in page])
-        for pk, company_id, company_active, active, deleted_at, held in page:
+        for pk, company_id, company_active, active, deleted_at, host_held in page:
             if not (count := counts.get(pk, 0)):
                 continue
             if deleted_at is not None:
-                found.deleted += count
+                total.deleted += count
                 continue
-            found.deliveries += count
-            found.webhooks += 1
-            found.companies.add(company_id)
+            total.deliveries += count
+            total.webhooks += 1
+            total.companies.add(company_id)
             if not company_active:
-                found.waiting[WaitsFor.INACTIVE] += count
+                total.waiting[WaitsFor.INACTIVE] += count
             elif not active:
-                found.waiting[WaitsFor.PAUSED] += count
-            elif held:
-                found.waiting[WaitsFor.HELD] += count
-        show(f"{found.deliveries:,} deliveries")
-    return found
+                total.waiting[WaitsFor.PAUSED] += count
+            elif host_held:
+                total.waiting[WaitsFor.HELD] += count
+        show(f"{total.deliveries:,} deliveries")
+    return total
 
 
 def next_part(choice: Choice, reached: Reached, most: int) -> NextPart:
-    """The deliveries behind a place: `most`, or fewer where many webhooks have none."""
+    """Return the next `most` deliveries after a place; fewer if many webhooks have none."""
     statements.settle_plans(transaction_only=True)
     ids: list[UUID] = []
     for webhook_id in webhooks_from(choice, reached.webhook):
@@ -127,7 +128,7 @@ def next_part(choice: Choice, reached: Reached, most: int) -> NextPart:
             return NextPart(ids, reached, last=False)
         if webhook_id != reached.webhook:
             reached = Reached(webhook_id)
-        rows = deliveries_behind(choice, reached, most - len(ids))
+        rows = deliveries_after(choice, reached, most - len(ids))
         if rows:
             ids += [row.id for row in rows]
             reached = Reached(webhook_id, rows[-1].created_at, rows[-1].event_id)
@@ -137,16 +138,16 @@ def next_part(choice: Choice, reached: Reached, most: int) -> NextPart:
 
 
 def webhooks_from(choice: Choice, first: int) -> Iterator[int | None]:
-    """Those with deliveries to send, from one on; None where it has looked at enough for once."""
+    """Yield webhooks with chosen deliveries, from `first` on; None after PAGES_AT_ONCE pages."""
     present = chosen_webhooks(choice).filter(deleted_at=None)
     after = first - 1
     for _ in range(PAGES_AT_ONCE):
         page = list(present.filter(pk__gt=after).values_list("pk", flat=True)[:PAGE])
-        yield from having_some(choice, page)
+        yield from webhooks_with_deliveries(choice, page)
         if len(page) < PAGE:
             return
         after = page[-1]
-    # Where it goes on next time is behind what it has looked at.
+    # The next part goes on after the last webhook that was looked at.
     yield after
     yield None
 
@@ -170,32 +171,32 @@ def chosen_webhooks(choice: Choice) -> QuerySet[Webhook]:
 
 
 def at_hosts(hosts: Iterable[str]) -> Q:
-    """Of webhooks that know their `place`, those at one of these, whatever the port."""
-    found = Q(pk=None)
+    """Match webhooks annotated with `place` that are at one of these hosts, whatever the port."""
+    condition = Q(pk=None)
     for host in hosts:
         if ":" in host:
-            # There are many ways to write such an address, and few webhooks that have one.
-            found |= Q(pk__in=holding.webhooks_on([host]))
+            # An IPv6 address can be written in many ways, and few webhooks have one.
+            condition |= Q(pk__in=holding.webhooks_on([host]))
             continue
         for name in holding.spellings(host):
-            found |= Q(place__iexact=name) | Q(place__istartswith=f"{name}:")
-    return found
+            condition |= Q(place__iexact=name) | Q(place__istartswith=f"{name}:")
+    return condition
 
 
 def on_held_host() -> Case:
-    held = at_hosts(each.host for each in holding.held_hosts())
-    return Case(When(held, then=Value(True)), default=Value(False), output_field=BooleanField())
+    on_hold = at_hosts(each.host for each in holding.held_hosts())
+    return Case(When(on_hold, then=Value(True)), default=Value(False), output_field=BooleanField())
 
 
 def count_by_webhook(choice: Choice, webhook_ids: list[int]) -> dict[int, int]:
     return dict(select(COUNT, choice, webhooks=webhook_ids))
 
 
-def having_some(choice: Choice, webhook_ids: list[int]) -> list[int]:
-    return sorted(row[0] for row in select(HAVING_SOME, choice, webhooks=webhook_ids))
+def webhooks_with_deliveries(choice: Choice, webhook_ids: list[int]) -> list[int]:
+    return sorted(row[0] for row in select(WITH_DELIVERIES, choice, webhooks=webhook_ids))
 
 
-def deliveries_behind(choice: Choice, reached: Reached, most: int) -> list[redelivery.Passed]:
+def deliveries_after(choice: Choice, reached: Reached, most: int) -> list[redelivery.Passed]:
     first = redelivery.Place(choice.since or BEFORE_ALL)
     place = max(redelivery.Place(reached.time, reached.event), first)
     return redelivery.walk(reached.webhook, [choice.state], place, choice.until, most)

@@ -1,4 +1,4 @@
-"""Cancels what still waits for webhooks that were deleted, or that nothing is sent to any more."""
+"""Cancellation of deliveries that wait for webhooks that are deleted or have lost their URL."""
 
 from collections.abc import Sequence
 
@@ -28,8 +28,9 @@ WEBHOOKS_AT_ONCE = 20
 
 
 def cancel_deliveries() -> int:
-    """Cancel what still waits for them, a bounded number at a time (decision W7)."""
-    rows, cancelled = FailingRows("sweep"), 0
+    """Cancel waiting deliveries of such webhooks, a bounded number at a time (decision W7)."""
+    rows = FailingRows("sweep")
+    cancelled = 0
 
     def cancel(webhook_ids: Sequence[int]) -> None:
         nonlocal cancelled

@@ -1,7 +1,7 @@
-"""What this app keeps of a company (companies.erasing).
+"""Erasure of a company's events, deliveries, attempts and emails (companies.erasing).
 
-What waits is cancelled first: a delivery that a loop has in hand at that moment leaves nothing
-behind, since its claim is gone. Of what is finished ids, times and outcomes stay.
+Waiting deliveries are cancelled first: a loop that has one in hand at that moment records nothing,
+since its claim is gone. Of finished deliveries, ids, times and outcomes stay.
 """
 
 from collections.abc import Iterator
@@ -18,13 +18,13 @@ from deliveries.models import State
 STEP = 500
 
 WEBHOOKS = "SELECT id FROM webhooks_webhook WHERE company_id = %s AND id >= %s ORDER BY id"
-# By the index of a webhook's log.
+# Reads the index of a webhook's log.
 LOG = """
 SELECT id::text, created_at, event_id FROM {}
 WHERE webhook_id = %(webhook)s AND (created_at, event_id) > (%(at)s::timestamptz, %(event)s)
 ORDER BY created_at, event_id LIMIT %(most)s
 """
-# By the index of streams.
+# Reads the index of streams.
 EVENTS = """
 SELECT type_id, id FROM deliveries_event
 WHERE company_id = %(company)s AND (type_id, id) > (%(type)s, %(id)s)
@@ -48,7 +48,7 @@ UPDATE deliveries_delivery SET attempt_url = '', attempt_answer = NULL
 WHERE id = ANY(%(keys)s::uuid[]) AND (attempt_url <> '' OR attempt_answer IS NOT NULL)
 """,
 }
-# The body stays JSON, for whoever reads it.
+# The body stays valid JSON for its readers.
 BLANK_EVENTS = {
     "events": """
 UPDATE deliveries_event SET body = '{}', tracking_number = '', request_id = NULL, traceparent = NULL
@@ -113,7 +113,7 @@ def next_rows(statement: str, values: dict[str, Any]) -> list[tuple[Any, ...]]:
 
 
 def walk_mails(company_id: int, after: Any) -> Iterator[erasing.Batch]:
-    """To its address, unless another company has the same."""
+    """Yield the emails to the company's address, unless another company has the same."""
     address = Company.objects.get(pk=company_id).contact_email
     others = Company.objects.filter(contact_email=address).exclude(pk=company_id)
     if address and not others.exists():

@@ -1,13 +1,13 @@
-"""What a company is told of its events, and of what became of them (companies.exporting)."""
+"""Events, deliveries and attempts in the export of a company (companies.exporting)."""
 
 from companies.exporting import Exported, register_exported
 from deliveries.upkeep.erasable import walk_events, walk_log
 
-# How the engine works on it.
-WORKED_BY = ("step", "own_due_at", "claimed_by", "claimed_until", "crashes", "asked_until")
-COUNTED = ("asked_on", "asked_times", "archived_on")
-# Among the attempts.
-ATTEMPT = ("attempt_duration_ms", "attempt_url", "attempt_answer")
+# Internal to the engine.
+ENGINE_COLUMNS = ("step", "own_due_at", "claimed_by", "claimed_until", "crashes", "asked_until")
+BOOKKEEPING_COLUMNS = ("asked_on", "asked_times", "archived_on")
+# Exported with the attempts.
+ATTEMPT_COLUMNS = ("attempt_duration_ms", "attempt_url", "attempt_answer")
 
 register_exported(
     __name__,
@@ -25,7 +25,7 @@ register_exported(
         "deliveries_delivery",
         walk_log,
         kind="uuid",
-        without=(*WORKED_BY, *COUNTED, *ATTEMPT),
+        without=(*ENGINE_COLUMNS, *BOOKKEEPING_COLUMNS, *ATTEMPT_COLUMNS),
         order="created_at, event_id",
     ),
     Exported(

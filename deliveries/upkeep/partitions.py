@@ -1,7 +1,7 @@
-"""Tables in weeks: which weeks there are, those ahead, and what fell beside them.
+"""Weekly partitions: the existing ones, those ahead, and rows that have none.
 
-What has no week falls into the default partition, whose name ends with `_rest`. PostgreSQL then
-refuses to make the week, so the rows move as it is made (deliveries.upkeep.rest_rows).
+Rows without a partition fall into the default one, whose name ends with `_rest`. PostgreSQL then
+refuses to create their week, so the rows move as it is created (deliveries.upkeep.rest_rows).
 Why: decision page engine-partitions-heal.
 """
 
@@ -19,7 +19,7 @@ from deliveries.upkeep.rest_rows import WEEK, Partitioned
 logger = logging.getLogger(__name__)
 
 WEEKS_AHEAD = 8
-# With fewer than these there is something wrong: they are made eight weeks ahead.
+# Partitions are created eight weeks ahead: with fewer than this, something is wrong.
 LEAST_WEEKS_AHEAD = 2
 TABLES = [
     Partitioned("deliveries_event", "created_at", "timestamptz"),
@@ -34,11 +34,11 @@ BOUND = re.compile(r"FROM \('(\d{4}-\d\d-\d\d)[^']*'\) TO \((?:'(\d{4}-\d\d-\d\d
 
 
 class PartitionsNotMade(RuntimeError):
-    """Some tables lack weeks, or rows are where they do not belong; the message says why."""
+    """Partitions are missing, or rows remain in a default partition; the message says why."""
 
 
 class PartitionState(NamedTuple):
-    """How a table is prepared: whole weeks after this one, and whether rows fell beside them."""
+    """Number of whole weeks of a table after this one, and whether its default has rows."""
 
     table: str
     weeks_ahead: int
@@ -46,61 +46,62 @@ class PartitionState(NamedTuple):
 
 
 def register_partitioned(table: Partitioned) -> None:
-    """The app that has the table calls this in its `ready`."""
+    """Register a partitioned table; its app calls this in `ready`."""
     if table not in TABLES:
         TABLES.append(table)
 
 
 def make_partitions() -> int:
-    """Make the weeks up to WEEKS_AHEAD, and those of rows that have none; returns how many.
+    """Create the weeks up to WEEKS_AHEAD, and those of rows without one; return how many.
 
-    Each in a transaction of its own. Raises PartitionsNotMade after having tried all tables.
+    Each has its own transaction. Raises PartitionsNotMade after all tables were tried.
     """
-    made, troubles = 0, []
+    count = 0
+    troubles = []
     for table in TABLES:
         try:
-            made += make_weeks(table)
+            count += make_weeks(table)
         except DatabaseError as error:
             troubles.append(f"{table.name}: {str(error).strip().partition(chr(10))[0]}")
     if troubles:
         raise PartitionsNotMade("; ".join(troubles))
-    return made
+    return count
 
 
 def make_weeks(table: Partitioned) -> int:
     rest_rows.clean_up(table)
     counts = rest_rows.count_by_week(table)
     missing = [week for week in coming_weeks() if not is_covered(week, ranges_of(table))]
-    # First those that are there at once: then what is written from next week on has its place.
+    # First the weeks that need no move, so that rows written from next week on have a partition.
     free = [week for week in missing if week not in counts]
     for week in free:
         rest_rows.make_week(table, week)
-    made = len(free)
+    count = len(free)
     large = large_run(counts, ranges_of(table))
     for week in sorted(set(counts) - set(large)):
         rest_rows.make_week(table, week)
-        made += 1
+        count += 1
     if large:
         rest_rows.make_rest_a_partition(table, min(large), max(large) + WEEK)
-        made += 1
-    return made
+        count += 1
+    return count
 
 
 def coming_weeks() -> list[date]:
-    """This week and WEEKS_AHEAD more, by their Mondays."""
+    """Return the Mondays of this week and of the WEEKS_AHEAD after it."""
     today = timezone.now().date()
     monday = today - timedelta(days=today.weekday())
     return [monday + number * WEEK for number in range(WEEKS_AHEAD + 1)]
 
 
 def ranges_of(table: Partitioned) -> list[tuple[date, date]]:
-    """From which day to which, exclusive, each of its partitions goes; without the default."""
+    """Return the first day and the exclusive end of each partition except the default one."""
     with connection.cursor() as cursor:
         cursor.execute(RANGES, [table.name])
-        found = [BOUND.search(expression) for (expression,) in cursor.fetchall()]
+        bounds = [BOUND.search(expression) for (expression,) in cursor.fetchall()]
     return sorted(
         (date.fromisoformat(bound[1]), date.fromisoformat(bound[2]) if bound[2] else date.max)
-        for bound in found
+        for bound in bounds
         if bound
     )
 
@@ -110,9 +111,9 @@ def is_covered(week: date, ranges: list[tuple[date, date]]) -> bool:
 
 
 def large_run(counts: dict[date, int], ranges: list[tuple[date, date]]) -> list[date]:
-    """The weeks that are too large to move, with all between them that no partition parts.
+    """Return the run of weeks that has too many rows to move; [] if there is none.
 
-    Of several such runs the one with the most rows.
+    A run ends where a partition begins. Of several, it is the one with the most rows.
     """
     runs: list[list[date]] = []
     for week in sorted(counts):
@@ -126,10 +127,11 @@ def large_run(counts: dict[date, int], ranges: list[tuple[date, date]]) -> list[
 
 
 def partition_states() -> list[PartitionState]:
-    """How each table is prepared; a few milliseconds."""
+    """Return the state of each table; takes a few milliseconds."""
     states = []
     for table in TABLES:
-        ranges, ahead = ranges_of(table), 0
+        ranges = ranges_of(table)
+        ahead = 0
         for week in coming_weeks()[1:]:
             if not is_covered(week, ranges):
                 break
@@ -139,7 +141,7 @@ def partition_states() -> list[PartitionState]:
 
 
 def partition_troubles() -> list[str]:
-    """What is wrong with the partitions, a sentence each; empty if all is well."""
+    """Return the problems of the partitions, a sentence each; empty if all is well."""
     troubles = []
     for table, ahead, has_rest in partition_states():
         if ahead < LEAST_WEEKS_AHEAD:
@@ -150,12 +152,12 @@ def partition_troubles() -> list[str]:
 
 
 def prepare_partitions(**_: object) -> None:
-    """After `migrate`: the tables of this version exist, and their weeks."""
+    """Create the weeks after `migrate`, when the tables of this version exist."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT relname FROM pg_class WHERE relkind = 'p'")
-        known = {name for (name,) in cursor.fetchall()}
-    # Only some of the migrations are applied: they were asked for by name.
-    if not known.issuperset(table.name for table in TABLES):
+        table_names = {name for (name,) in cursor.fetchall()}
+    # `migrate` was run for single migrations, so some of the tables do not exist yet.
+    if not table_names.issuperset(table.name for table in TABLES):
         return
     try:
         make_partitions()

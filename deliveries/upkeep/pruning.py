@@ -1,8 +1,8 @@
-"""Retention: whole weeks go by DROP TABLE, the rest of the week the line falls in by DELETE.
+"""Retention: DROP TABLE for whole weeks, DELETE in the week that the cutoff falls in.
 
-The job drops whole weeks alone: DELETE would read the pages of the week again
-each day. Every statement is bounded, whatever the size, and is committed by itself: what was
-interrupted goes on with the next run.
+The job only drops whole weeks: DELETE would read the pages of a week again each day. Every
+statement is bounded, whatever the size, and committed by itself: the next run continues an
+interrupted one.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ from deliveries.upkeep import rest_rows
 from deliveries.upkeep.rest_rows import WEEK
 
 BATCH = 10_000
-# Of a partition, at a time: 16 MiB.
+# Pages of a partition per statement: 16 MiB.
 PAGES = 2_000
 WEBHOOKS_AT_ONCE = 500
 
@@ -30,7 +30,7 @@ class Log(NamedTuple):
 
 
 class Told(NamedTuple):
-    """Who hears of it: `tell` a line for each thing done, `show` how far the present one is."""
+    """Output and mode of a run: `tell` gets a line per finished step, `show` its progress."""
 
     tell: Callable[[str], None]
     show: Callable[[str], None]
@@ -38,12 +38,12 @@ class Told(NamedTuple):
 
 
 class Pruned(NamedTuple):
-    """About how many rows went, and the weeks that did not since they were in use."""
+    """Approximate number of deleted rows, and the weeks that stay because they were in use."""
 
     rows: int = 0
     kept: tuple[str, ...] = ()
 
-    def and_also(self, other: "Pruned") -> "Pruned":
+    def merge(self, other: "Pruned") -> "Pruned":
         return Pruned(self.rows + other.rows, self.kept + other.kept)
 
 
@@ -51,7 +51,7 @@ ATTEMPTS = Log("deliveries_attempt", "started_at")
 DELIVERIES = Log("deliveries_delivery", "finished_at")
 EVENTS = Log("deliveries_event", "created_at")
 
-# Not counted: that would read the whole partition. What VACUUM or ANALYZE last found is enough.
+# Estimated by the last VACUUM or ANALYZE: counting would read the whole partition.
 PARTITIONS = """
 SELECT child.relname, greatest(child.reltuples, 0)::bigint FROM pg_inherits
 JOIN pg_class AS child ON child.oid = inhrelid
@@ -97,52 +97,52 @@ def prune(
     dry_run: bool = False,
     only_weeks: bool = False,
 ) -> Pruned:
-    """Forget attempts, finished deliveries and their events from before a time.
+    """Delete attempts, finished deliveries and their events from before a time.
 
-    With `only_weeks` nothing goes before the whole week is older than that. What still waits is
-    kept with its event, unless its webhook has been paused all the while: then it is cancelled
-    first. `tell` hears a line for each thing done, `show` how far it is.
+    With `only_weeks`, rows stay until their whole week is older than that. Waiting deliveries stay
+    with their events, unless their webhook has been paused all the while: those are cancelled
+    first. `tell` gets a line per finished step, `show` the progress.
     """
-    told = Told(tell, show, dry_run)
+    run = Told(tell, show, dry_run)
     if only_weeks and not any(weeks_before(log, before) for log in (ATTEMPTS, DELIVERIES, EVENTS)):
         return Pruned()
     if not dry_run:
-        cancel_abandoned(before, told)
-    pruned = prune_log(ATTEMPTS, before, told, only_weeks=only_weeks)
-    pruned = pruned.and_also(prune_log(DELIVERIES, before, told, only_weeks=only_weeks))
+        cancel_abandoned(before, run)
+    pruned = prune_log(ATTEMPTS, before, run, only_weeks=only_weeks)
+    pruned = pruned.merge(prune_log(DELIVERIES, before, run, only_weeks=only_weeks))
     if only_weeks and not weeks_before(EVENTS, before):
         return pruned
     # An event is kept as long as any of its deliveries is.
-    oldest = oldest_delivery(before, told)
-    return pruned.and_also(prune_log(EVENTS, oldest, told, only_weeks=only_weeks))
+    oldest = oldest_delivery(before, run)
+    return pruned.merge(prune_log(EVENTS, oldest, run, only_weeks=only_weeks))
 
 
 def weeks_before(log: Log, before: datetime) -> list[str]:
-    """The partitions of weeks that were over by a time."""
+    """Return the partitions of weeks that had ended by a time."""
     names = [name for name, _ in partitions_of(log.table)]
     return [name for name in names if (end := end_of(name)) is not None and end <= before]
 
 
 def weeks_begun(log: Log, before: datetime) -> list[str]:
-    """The partitions that may have rows from before a time."""
+    """Return the partitions that may have rows from before a time."""
     ends = {name: end_of(name) for name, _ in partitions_of(log.table)}
     return [name for name, end in ends.items() if end is None or end - WEEK < before]
 
 
-def cancel_abandoned(before: datetime, told: Told) -> None:
-    cancelled, last = 0, 0
+def cancel_abandoned(before: datetime, run: Told) -> None:
+    cancelled = last = 0
     while webhooks := inactive_webhooks(last):
         last = webhooks[-1]
         while True:
             with connection.cursor() as cursor:
                 cursor.execute(ABANDONED, [webhooks, before, BATCH])
-                found = cursor.rowcount
-            if not found:
+                count = cursor.rowcount
+            if not count:
                 break
-            cancelled += found
-            told.show(f"cancelled {cancelled}")
+            cancelled += count
+            run.show(f"cancelled {cancelled}")
     if cancelled:
-        told.tell(f"cancelled {cancelled} deliveries of paused webhooks")
+        run.tell(f"cancelled {cancelled} deliveries of paused webhooks")
 
 
 def inactive_webhooks(after: int) -> list[int]:
@@ -151,82 +151,82 @@ def inactive_webhooks(after: int) -> list[int]:
         return [webhook_id for (webhook_id,) in cursor.fetchall()]
 
 
-def oldest_delivery(before: datetime, told: Told) -> datetime:
-    """When the oldest delivery was made that is still there; `before` where none is older."""
+def oldest_delivery(before: datetime, run: Told) -> datetime:
+    """Return when the oldest remaining delivery was created, or `before` if none is older."""
     oldest, after = before, 0
     while True:
         with transaction.atomic(), connection.cursor() as cursor:
             statements.settle_plans(transaction_only=True)
             cursor.execute(OLDEST, {"after": after, "most": WEBHOOKS_AT_ONCE, "before": before})
-            last, found = cursor.fetchone()
+            last, created_at = cursor.fetchone()
         if last is None:
             return oldest
-        oldest, after = min(oldest, found or oldest), last
-        told.show(f"looking for the oldest delivery: webhook {after}")
+        oldest, after = min(oldest, created_at or oldest), last
+        run.show(f"looking for the oldest delivery: webhook {after}")
 
 
-def prune_log(log: Log, before: datetime, told: Told, *, only_weeks: bool = False) -> Pruned:
+def prune_log(log: Log, before: datetime, run: Told, *, only_weeks: bool = False) -> Pruned:
     pruned = Pruned()
     for name, about in partitions_of(log.table):
         end = end_of(name)
         if end is not None and end <= before:
-            pruned = pruned.and_also(drop_partition(name, about, told))
+            pruned = pruned.merge(drop_partition(name, about, run))
         elif not only_weeks and (end is None or end - WEEK <= before):
-            deleted = delete_rows(name, log, before, told)
+            deleted = delete_rows(name, log, before, run)
             if deleted:
-                verb = "would delete" if told.dry_run else "deleted"
-                told.tell(f"{verb} {deleted} rows of {name}")
-            pruned = pruned.and_also(Pruned(deleted))
+                verb = "would delete" if run.dry_run else "deleted"
+                run.tell(f"{verb} {deleted} rows of {name}")
+            pruned = pruned.merge(Pruned(deleted))
     return pruned
 
 
 def partitions_of(table: str) -> list[tuple[str, int]]:
-    """Its partitions but the one of what waits, each with about how many rows it has."""
+    """Return the partitions and their approximate row counts, without that of open deliveries."""
     with connection.cursor() as cursor:
         cursor.execute(PARTITIONS, [table])
         return [(name, about) for name, about in cursor.fetchall() if not name.endswith("_open")]
 
 
 def end_of(partition: str) -> datetime | None:
-    """The end of a week's partition; None for the one that catches what has no week."""
+    """Return the end of a week's partition; None for the default partition."""
     day = partition.rpartition("_")[2]
     if not day.isdigit():
         return None
     return datetime.strptime(f"{day}+0000", "%Y%m%d%z") + WEEK
 
 
-def drop_partition(partition: str, about: int, told: Told) -> Pruned:
-    if told.dry_run:
-        told.tell(f"would drop {partition}, about {about} rows")
+def drop_partition(partition: str, about: int, run: Told) -> Pruned:
+    if run.dry_run:
+        run.tell(f"would drop {partition}, about {about} rows")
         return Pruned(about)
     drop = f"DROP TABLE {connection.ops.quote_name(partition)}"
     try:
-        rest_rows.insist(lambda: rest_rows.run([drop]))
+        rest_rows.retry_locked(lambda: rest_rows.run([drop]))
     except OperationalError as error:
-        told.tell(f"kept {partition}, which the next run will drop: {error}")
+        run.tell(f"kept {partition}, which the next run will drop: {error}")
         return Pruned(kept=(partition,))
-    told.tell(f"dropped {partition}, about {about} rows")
+    run.tell(f"dropped {partition}, about {about} rows")
     return Pruned(about)
 
 
-def delete_rows(partition: str, log: Log, before: datetime, told: Told) -> int:
-    """Delete, or with a dry run count, what is older than that: so many pages at a time."""
+def delete_rows(partition: str, log: Log, before: datetime, run: Told) -> int:
+    """Delete older rows, or count them in a dry run, a range of pages at a time."""
     name = connection.ops.quote_name(partition)
-    what = "SELECT count(*)" if told.dry_run else "DELETE"
+    what = "SELECT count(*)" if run.dry_run else "DELETE"
     statement = f"{what} FROM {name} WHERE ctid >= %s::tid AND ctid < %s::tid AND {log.time} < %s"
-    done = 0
+    count = 0
     with connection.cursor() as cursor:
-        for first, end in page_ranges(partition, PAGES, told):
+        for first, end in page_ranges(partition, PAGES, run):
             cursor.execute(statement, [first, end, before])
-            done += cursor.fetchone()[0] if told.dry_run else cursor.rowcount
-    return done
+            count += cursor.fetchone()[0] if run.dry_run else cursor.rowcount
+    return count
 
 
-def page_ranges(partition: str, at_once: int, told: Told) -> Iterator[tuple[str, str]]:
-    """Where so many pages of it begin and end, as texts of ctid, one after the other."""
+def page_ranges(partition: str, at_once: int, run: Told) -> Iterator[tuple[str, str]]:
+    """Yield the bounds of ranges of `at_once` pages, in order, as texts of ctid."""
     with connection.cursor() as cursor:
         cursor.execute(COUNT_PAGES, [partition])
         (pages,) = cursor.fetchone()
     for first in range(0, pages, at_once):
         yield f"({first},0)", f"({first + at_once},0)"
-        told.show(f"{partition}: {min(100, 100 * (first + at_once) // pages)} %")
+        run.show(f"{partition}: {min(100, 100 * (first + at_once) // pages)} %")

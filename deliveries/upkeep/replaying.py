@@ -1,8 +1,8 @@
-"""Sends a choice of deliveries again: at once where they are few, else as a run, at a rate.
+"""Redelivery of a choice of deliveries: at once if they are few, else as a run, at a rate.
 
-A run is a row. A job takes it a step further each second: one
-transaction makes as many deliveries due as the rate allows and notes how far it is. A worker that
-is killed leaves the step undone, and another does it. What is due is sent as everything else.
+A run is a row. Each second a job takes it a step further: one transaction makes as many deliveries
+due as the rate allows and records the progress. If a worker is killed, another one repeats the
+step. Deliveries that are due are sent like any other.
 Why: decision page engine-sending-again-at-a-rate.
 """
 
@@ -21,20 +21,20 @@ from deliveries.upkeep.choosing import Choice, ChosenCount, Reached, next_part
 
 logger = logging.getLogger(__name__)
 
-# So many are sent at once, and need no confirmation.
+# Up to this many are sent at once, without confirmation.
 FEW = 1_000
 USUAL_RATE = 100
-# Of a run, and of one statement.
+# Highest rate of a run; bounds one statement.
 MOST_A_SECOND = 1_000
 STEP = timedelta(seconds=1)
-# A run whose step fails is left alone for so long: it must not keep others from theirs.
+# Pause of a run after a failed step: it must not keep other runs from theirs.
 AFTER_FAILURE = timedelta(minutes=1)
-# A run that has not moved for so long stands still.
+# A run without progress for this long stands still.
 STILL = timedelta(minutes=2)
 
 
 class NotConfirmed(Exception):
-    """They are many, and nobody has said how many; `chosen` says it."""
+    """The deliveries are more than FEW, and their number (`chosen`) was not confirmed."""
 
     def __init__(self, chosen: ChosenCount) -> None:
         super().__init__(f"Not confirmed: these are {chosen.deliveries} deliveries.")
@@ -42,11 +42,11 @@ class NotConfirmed(Exception):
 
 
 class BadRate(ValueError):
-    """The message says which rates there are."""
+    """The rate is out of range; the message says which rates are valid."""
 
 
 class NoReplay(ValueError):
-    """There is no such run, or it has ended; the message says which."""
+    """The run does not exist or has ended; the message says which."""
 
 
 def send_chosen(
@@ -57,10 +57,10 @@ def send_chosen(
     rate: int | None = None,
     confirmed: int | None = None,
 ) -> Replay | int:
-    """Send again what was chosen, and counted; returns the run, or how many are sent at once.
+    """Send the chosen deliveries again; return the run, or the number sent at once.
 
-    More than FEW must be confirmed by their number. They become a run, as do fewer with a `rate`:
-    deliveries a second. Raises NotConfirmed and BadRate.
+    More than FEW must be confirmed by their number and become a run. Fewer become one if a `rate`
+    in deliveries per second is given. Raises NotConfirmed and BadRate.
     """
     if rate is not None and not 1 <= rate <= MOST_A_SECOND:
         raise BadRate(f"The rate is a number of deliveries a second, from 1 to {MOST_A_SECOND}.")
@@ -81,12 +81,13 @@ CHOICE = ("since", "until", "state", "webhook_id", "company_id", "type_id", "hos
 
 @transaction.atomic
 def send_few(choice: Choice) -> int:
-    """All at once, as the engine must not see the newer of two events without the older."""
-    sent, reached, last = 0, Reached(), False
+    """Send all at once: the engine must not see the newer of two events without the older."""
+    count = 0
+    reached, last = Reached(), False
     while not last:
         ids, reached, last = next_part(choice, reached, FEW)
-        sent += redelivery.redeliver(ids)
-    return sent
+        count += redelivery.redeliver(ids)
+    return count
 
 
 def choice_of(run: Replay) -> Choice:
@@ -94,12 +95,12 @@ def choice_of(run: Replay) -> Choice:
 
 
 def stop_replay(run_id: int, *, by: str) -> Replay:
-    """Have a run make nothing more due, from now on; raises NoReplay.
+    """End a run, so that it makes no more deliveries due. Raises NoReplay.
 
-    What it has made due is sent: at most what the receivers have not taken yet.
+    Deliveries that it has made due already are still sent.
     """
     with transaction.atomic():
-        # Waits for the step at work, if there is one.
+        # The row lock waits for a step in progress.
         run = running_replay(run_id, Replay.objects.select_for_update(no_key=True))
         run.ended_at, run.stopped_by = timezone.now(), by[:200]
         run.save(update_fields=["ended_at", "stopped_by"])
@@ -107,7 +108,7 @@ def stop_replay(run_id: int, *, by: str) -> Replay:
 
 
 def running_replay(run_id: int, runs: QuerySet[Replay] | None = None) -> Replay:
-    """A run that has not ended. Raises NoReplay."""
+    """Return a run that has not ended. Raises NoReplay."""
     run = (Replay.objects.all() if runs is None else runs).filter(pk=run_id).first()
     if run is None:
         raise NoReplay(f"There is no run {run_id}.")
@@ -117,14 +118,14 @@ def running_replay(run_id: int, runs: QuerySet[Replay] | None = None) -> Replay:
 
 
 def is_under_way() -> bool:
-    """Return whether any run is."""
+    """Return whether any run is under way."""
     return Replay.objects.filter(ended_at=None).exists()
 
 
 def step_replays() -> int:
-    """Take each run whose second has come a step further; return how many runs are under way."""
+    """Take each run that is due a step further; return the number of runs under way."""
     under_way = Replay.objects.filter(ended_at=None).count()
-    # What is made due while nothing is claimed would go out all at once afterwards.
+    # Loops claim nothing during a drain: what a step made due would go out all at once after it.
     if holding.current_drain():
         return under_way
     while run_id := next_due():
@@ -145,17 +146,17 @@ def next_due() -> int | None:
 
 @transaction.atomic
 def step_replay(run_id: int) -> None:
-    """One step of a run, unless another worker is at it or has just done it."""
+    """Take a run one step further, unless another worker is doing so or has just done so."""
     due = Replay.objects.filter(pk=run_id, ended_at=None, next_at__lte=Now())
     run = due.select_for_update(no_key=True).first()
     if run is None:
         return
     reached = Reached(run.at_webhook, run.at_time, run.at_event)
     ids, reached, last = next_part(choice_of(run), reached, run.rate)
-    sent = redelivery.redeliver(ids)
+    redelivered = redelivery.redeliver(ids)
     Replay.objects.filter(pk=run_id).update(
         passed=F("passed") + len(ids),
-        sent=F("sent") + sent,
+        sent=F("sent") + redelivered,
         at_webhook=reached.webhook,
         at_time=reached.time,
         at_event=reached.event,
@@ -166,14 +167,14 @@ def step_replay(run_id: int) -> None:
 
 
 def replay_state(run: Replay) -> str:
-    """`running`, `done` or `stopped`."""
+    """Return `running`, `done` or `stopped`."""
     if run.ended_at is None:
         return "running"
     return "stopped" if run.stopped_by else "done"
 
 
 def seconds_left(run: Replay) -> int:
-    """How long a run that goes on takes at least."""
+    """Return how many more seconds a run takes at least; 0 if it has ended."""
     return 0 if run.ended_at else max(0, run.total - run.passed) // run.rate
 
 
@@ -182,6 +183,6 @@ def stands_still(run: Replay) -> bool:
 
 
 def still_since() -> datetime | None:
-    """When the run under way moved on that has stood still longest; None where there is none."""
+    """Return when the run that has stood still longest last moved; None if none is under way."""
     under_way = Replay.objects.filter(ended_at=None).order_by("moved_at")
     return under_way.values_list("moved_at", flat=True).first()

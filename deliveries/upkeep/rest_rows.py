@@ -1,8 +1,8 @@
-"""Weeks that are made although rows of theirs lie in the default partition.
+"""Creation of weekly partitions whose rows already lie in the default partition.
 
-A few rows move: the week's table is made, filled and attached in one transaction. For many that
-would be a long lock. Then the default partition itself becomes the partition of those weeks, as it
-is, and an empty one takes its place.
+A few rows move: the week's table is created, filled and attached in one transaction. With many
+rows that would hold a lock for long. The default partition then becomes the partition of those
+weeks as it is, and an empty one takes its place.
 """
 
 from collections.abc import Callable
@@ -12,9 +12,9 @@ from typing import NamedTuple
 from django.db import OperationalError, connection, transaction
 
 WEEK = timedelta(days=7)
-# Rows that move under a lock: a few tenths of a second.
+# Moving this many rows holds a lock for a few tenths of a second.
 MOST_MOVED = 20_000
-# Whoever waits for a lock makes all others wait behind it.
+# A statement that waits for an exclusive lock blocks all that come after it.
 LOCK_TIMEOUT = "1s"
 LOCK_TRIES = 5
 
@@ -34,7 +34,7 @@ INSERT INTO {week} SELECT * FROM moved
 """
 ATTACH = "ALTER TABLE {table} ATTACH PARTITION {week} FOR VALUES FROM ({start}) TO ({end})"
 
-# With a check that is proven, attaching need not read the rows again.
+# With a validated constraint, ATTACH PARTITION does not read the rows again.
 NO_CHECK = "ALTER TABLE {table}_rest DROP CONSTRAINT IF EXISTS only_these_weeks"
 CHECK = """
 ALTER TABLE {table}_rest ADD CONSTRAINT only_these_weeks
@@ -52,14 +52,14 @@ ALTER TABLE {week} DROP CONSTRAINT only_these_weeks
 
 
 class Partitioned(NamedTuple):
-    """A table in partitions of whole weeks, and the column that they go by, of this type."""
+    """A table partitioned by whole weeks, with the name and the type of its partition key."""
 
     name: str
     key: str
     type: str
 
     def fill(self, statement: str, start: date | None = None, end: date | None = None) -> str:
-        """A statement with the names of this table, and of a partition from day to day."""
+        """Put the names of this table, and of a partition from day to day, into a statement."""
         midnight = " 00:00:00+00" if self.type == "timestamptz" else ""
         return statement.format(
             table=self.name,
@@ -77,7 +77,7 @@ def has_rest(table: Partitioned) -> bool:
 
 
 def count_by_week(table: Partitioned) -> dict[date, int]:
-    """How many rows of the default partition belong to which week, by its Monday."""
+    """Count the rows of the default partition by week; the keys are Mondays."""
     if not has_rest(table):
         return {}
     with transaction.atomic(), connection.cursor() as cursor:
@@ -87,35 +87,35 @@ def count_by_week(table: Partitioned) -> dict[date, int]:
 
 
 def make_week(table: Partitioned, week: date) -> None:
-    """Make the partition of a week, with the rows of the week that the default one holds."""
+    """Create the partition of a week and move the week's rows from the default one into it."""
     statements = (LOCK, MAKE, MOVE, ATTACH)
-    insist(lambda: run([table.fill(each, week, week + WEEK) for each in statements]))
+    retry_locked(lambda: run([table.fill(each, week, week + WEEK) for each in statements]))
 
 
 def make_rest_a_partition(table: Partitioned, start: date, end: date) -> None:
-    """Make the default partition the one of these weeks: nothing else may be in it.
+    """Turn the default partition into the one of these weeks; it must hold no other rows.
 
-    It is called after the last of them, so that its name says when all of it is old.
+    It is named after the last of them, so that its name says when all of its rows are old.
     """
     try:
-        insist(lambda: run([table.fill(CHECK, start, end)]))
+        retry_locked(lambda: run([table.fill(CHECK, start, end)]))
         run([table.fill(PROVE)])
-        insist(lambda: run([table.fill(SWAP, start, end)]))
+        retry_locked(lambda: run([table.fill(SWAP, start, end)]))
     finally:
         clean_up(table)
 
 
 def clean_up(table: Partitioned) -> None:
-    """Remove the check that a process may have left that was killed while it moved rows."""
+    """Drop the constraint that a process killed while moving rows may have left."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT FROM pg_constraint WHERE conname = 'only_these_weeks'"
             " AND conrelid = to_regclass(%s)",
             [f"{table.name}_rest"],
         )
-        left = cursor.rowcount
-    if left:
-        insist(lambda: run([table.fill(NO_CHECK)]))
+        leftovers = cursor.rowcount
+    if leftovers:
+        retry_locked(lambda: run([table.fill(NO_CHECK)]))
 
 
 def run(statements: list[str]) -> None:
@@ -126,8 +126,8 @@ def run(statements: list[str]) -> None:
             cursor.execute(statement)
 
 
-def insist(change: Callable[[], None]) -> None:
-    """Try again where others hold the table for long. Raises OperationalError after LOCK_TRIES."""
+def retry_locked(change: Callable[[], None]) -> None:
+    """Retry while the table is locked. Raises OperationalError after LOCK_TRIES."""
     for tries_left in range(LOCK_TRIES - 1, -1, -1):
         try:
             return change()

@@ -1,4 +1,4 @@
-"""What leads set of an automation; each refusal names its field."""
+"""Form with the settings of an automation; each error names its field."""
 
 from typing import Any
 
@@ -56,20 +56,20 @@ class AutomationForm(ModelForm[Automation]):
             "reassigns": UnfoldBooleanWidget,
         }
 
-    def __init__(self, *given: Any, **more: Any) -> None:
-        super().__init__(*given, **more)
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         kind = Kind(self.instance.kind)
-        known = dict(self.fields)
+        model_fields = dict(self.fields)
         self.fields.clear()
         for name in FIELDS[kind]:
             if name in TEXTS:
                 self.add_texts(name)
             else:
-                self.fields[name] = known[name]
-                known[name].label = LABELS[kind][name]
+                self.fields[name] = model_fields[name]
+                model_fields[name].label = LABELS[kind][name]
 
     def add_texts(self, column: str) -> None:
-        """Add a field for each language, which shows the text that is sent if it stays empty."""
+        """Add a field per language, with the text that an empty one sends as its placeholder."""
         self.initial.update(initial_texts(column, getattr(self.instance, column)))
         fields = language_fields(
             column,

@@ -1,7 +1,7 @@
-"""The list of automations, and the page of each: what it waits for, and what it would touch.
+"""List of automations, and the settings page of each.
 
-Whatever makes an automation touch tickets is asked once more, beside how many they are: switching
-it on, and other settings of one that is on.
+Switching an automation on, or changing one that is on, has to be confirmed on a page that shows
+how many tickets it would touch.
 """
 
 from itertools import groupby
@@ -38,7 +38,7 @@ def automations_page(request: HttpRequest) -> HttpResponse:
 
 
 def waits_of(one: Automation) -> str:
-    """How long it waits, in a line."""
+    """Describe the waiting time in one line."""
     if one.kind == Kind.ESCALATE:
         text = ngettext(
             "%(count)d working hour before", "%(count)d working hours before", one.hours_before
@@ -58,7 +58,7 @@ def waits_of(one: Automation) -> str:
 
 @desk_page(CHANGE)
 def settings_page(request: StaffRequest, kind: str, type_id: int) -> HttpResponse:
-    """GET shows the settings; POST keeps them, and switches on after it has asked once more."""
+    """GET shows the settings; POST saves them, and asks for confirmation before it switches on."""
     if kind not in Kind.values:
         raise Http404
     stored = automation_for(Kind(kind), get_object_or_404(TicketType, pk=type_id))
@@ -69,20 +69,20 @@ def settings_page(request: StaffRequest, kind: str, type_id: int) -> HttpRespons
         return redirect("desk_automation", kind, type_id)
     form = AutomationForm(request.POST or None, instance=stored)
     if request.method != "POST":
-        return shown(request, stored, form)
+        return draw_settings(request, stored, form)
     if not form.is_valid():
-        return shown(request, stored, form, status=400)
+        return draw_settings(request, stored, form, status=400)
     one = form.save(commit=False)
     on = was_on or act == "on"
     if on and "confirmed" not in request.POST:
-        return shown(request, one, form, asking=True)
+        return draw_settings(request, one, form, asking=True)
     save_automation(one, active=on, user=request.user)
-    said = gettext("%(name)s: switched on.") if on and not was_on else gettext("%(name)s: saved.")
-    messages.success(request, said % {"name": one})
+    text = gettext("%(name)s: switched on.") if on and not was_on else gettext("%(name)s: saved.")
+    messages.success(request, text % {"name": one})
     return redirect("desk_automation", kind, type_id)
 
 
-def shown(
+def draw_settings(
     request: StaffRequest,
     one: Automation,
     form: AutomationForm,
@@ -90,7 +90,7 @@ def shown(
     asking: bool = False,
     status: int = 200,
 ) -> HttpResponse:
-    """The settings, or the question whether they are meant, beside what they would touch."""
+    """Draw the settings, or with `asking` their confirmation, with the tickets they would touch."""
     wrong = form.is_bound and not form.is_valid()
     count = None if wrong else count_due(one, timezone.now())
     return draw(
@@ -108,7 +108,7 @@ def shown(
 
 
 def touched_text(count: int) -> str:
-    """How many tickets it would touch at this moment."""
+    """Describe the number of tickets that the automation would touch now."""
     if count > MOST_COUNTED:
         text = gettext("It would touch more than %(count)d tickets today.")
         return text % {"count": MOST_COUNTED}

@@ -1,7 +1,7 @@
-"""Contents of a claim file: what the company is shown of its ticket, and never more.
+"""Contents of a claim file: only what the company itself may see of its ticket.
 
 The carrier's copy also leaves out what is between the company and us: our decision and deadline,
-what we offered and wrote, and the deliveries. Words are in the active language, times in the active
+our offer and messages, and the deliveries. Texts are in the active language, times in the active
 zone.
 """
 
@@ -27,7 +27,7 @@ from tickets.models import ReasonCode, Ticket, TicketFile
 from webhooks.models import Webhook
 
 MOST_SCANS = 5_000
-# Of longer tables the newest are on paper, and all are in the CSV files.
+# Rows of a table in the PDF, the newest ones; the CSV files have all.
 MOST_ROWS = 200
 # Pages of comments, at most 500 or 4 MiB each.
 MOST_PAGES = 5
@@ -36,14 +36,14 @@ Rows = list[list[str | datetime | None]]
 
 
 class ClaimFacts(NamedTuple):
-    """What is read of a claim, once: for the PDF, the tables and the data beside it."""
+    """Data of a claim, read once for the PDF, the CSV tables and the JSON."""
 
     ticket: Ticket
     shipment: Shipment | None
     scans: Rows
     deliveries: Rows
     files: list[TicketFile]
-    # As the company is shown it.
+    # The ticket as the API shows it to the company.
     row: dict[str, Any]
     for_carrier: bool
 
@@ -53,11 +53,11 @@ def read_claim(ticket: Ticket, *, for_carrier: bool = False) -> ClaimFacts:
     row = describe_ticket(ticket.company, ticket.pk, with_comments=True, base="")
     row["allComments"] = read_conversation(ticket.company, ticket.pk, MOST_PAGES)
     files = list(ticket.files.filter(public=True))
-    for shown, file in zip(row["files"], files, strict=True):
-        del shown["url"]
-        shown |= {"file": f"files/{archive_name(file.pk, file.name)}", "sha256": file.sha256}
-    told = [] if for_carrier else delivery_rows(told_deliveries(shipment))
-    return ClaimFacts(ticket, shipment, scans_of(shipment), told, files, row, for_carrier)
+    for entry, file in zip(row["files"], files, strict=True):
+        del entry["url"]
+        entry |= {"file": f"files/{archive_name(file.pk, file.name)}", "sha256": file.sha256}
+    deliveries = [] if for_carrier else delivery_rows(shipment_deliveries(shipment))
+    return ClaimFacts(ticket, shipment, scans_of(shipment), deliveries, files, row, for_carrier)
 
 
 def own_shipment(ticket: Ticket) -> Shipment | None:
@@ -70,41 +70,41 @@ def scans_of(shipment: Shipment | None) -> Rows:
         return []
     columns = ("occurred_at", "status", "status_description", "location")
     newest = TrackingUpdate.objects.filter(shipment=shipment).order_by("-occurred_at")
-    found = newest.values_list(*columns)[:MOST_SCANS]
-    return [[at, tracking_label(status), *rest] for at, status, *rest in found]
+    rows = newest.values_list(*columns)[:MOST_SCANS]
+    return [[at, tracking_label(status), *rest] for at, status, *rest in rows]
 
 
-class Told(NamedTuple):
-    """What the company's webhooks got about a shipment, newest first; `cut`: there was more."""
+class ShipmentDeliveries(NamedTuple):
+    """Deliveries about a shipment to the company's webhooks, newest first; `cut` if not all."""
 
     webhooks: dict[int, Webhook]
     deliveries: list[Delivery]
     cut: bool
 
 
-def told_deliveries(shipment: Shipment | None) -> Told:
+def shipment_deliveries(shipment: Shipment | None) -> ShipmentDeliveries:
     if shipment is None:
-        return Told({}, [], cut=False)
-    webhooks = {one.pk: one for one in lookup.webhooks_of(shipment.company)}
-    found = lookup.events_of(shipment.tracking_number, shipment.company)
-    # What we and the company write to each other is no carrier's business.
-    events = [event for event in found if event.ticket_id is None][: lookup.MOST_EVENTS]
+        return ShipmentDeliveries({}, [], cut=False)
+    webhooks = {webhook.pk: webhook for webhook in lookup.webhooks_of(shipment.company)}
+    newest = lookup.events_of(shipment.tracking_number, shipment.company)
+    # Events of tickets have messages between us and the company, which are not for a carrier.
+    events = [event for event in newest if event.ticket_id is None][: lookup.MOST_EVENTS]
     deliveries = lookup.deliveries_of(events, list(webhooks)) if webhooks else []
-    cut = len(found) > lookup.MOST_EVENTS or len(deliveries) > lookup.MOST_DELIVERIES
-    return Told(webhooks, deliveries[: lookup.MOST_DELIVERIES], cut)
+    cut = len(newest) > lookup.MOST_EVENTS or len(deliveries) > lookup.MOST_DELIVERIES
+    return ShipmentDeliveries(webhooks, deliveries[: lookup.MOST_DELIVERIES], cut)
 
 
-def delivery_rows(told: Told) -> Rows:
+def delivery_rows(selection: ShipmentDeliveries) -> Rows:
     return [
         [
-            one.created_at,
-            told.webhooks[one.webhook_id].type_name,
-            str(one.pk),
-            one.get_state_display(),
-            one.finished_at,
-            str(one.attempts),
+            delivery.created_at,
+            selection.webhooks[delivery.webhook_id].type_name,
+            str(delivery.pk),
+            delivery.get_state_display(),
+            delivery.finished_at,
+            str(delivery.attempts),
         ]
-        for one in told.deliveries
+        for delivery in selection.deliveries
     ]
 
 
@@ -129,7 +129,7 @@ def delivery_columns() -> list[str]:
 
 
 def pdf_contents(claim: ClaimFacts, language: str) -> dict[str, Any]:
-    """Return the claim file's index as data, without the places of its files."""
+    """Return the claim file's contents as data, without the paths of its files."""
     return {
         "language": language,
         "creator": "parceldesk",
@@ -175,14 +175,14 @@ def day_text(at: datetime | None) -> str:
 
 
 def sections(claim: ClaimFacts) -> list[dict[str, Any]]:
-    opened = {
+    first = {
         "who": readable(claim.ticket.company.name),
         "at": minute_text(claim.ticket.created_at, active_zone()),
         "text": readable(claim.row["comments"]) or "-",
     }
-    said = [
+    messages = [
         {
-            "who": opened["who"] if one["type"] == "client" else gettext("Support"),
+            "who": first["who"] if one["type"] == "client" else gettext("Support"),
             "at": minute_text(stored_time(one["created_at"]), active_zone()),
             "text": readable(one["description"]),
         }
@@ -197,7 +197,7 @@ def sections(claim: ClaimFacts) -> list[dict[str, Any]]:
     files: Rows = [[readable(f.name), KINDS[f.media_type].label, f.sha256] for f in claim.files]
     words = gettext("Words of the company") if claim.for_carrier else gettext("Conversation")
     return [
-        {"title": in_zone(words), "messages": [opened, *said]},
+        {"title": in_zone(words), "messages": [first, *messages]},
         table(gettext("Scans of the shipment"), scan_columns(), claim.scans, (3, 3, 5, 4)),
         table(gettext("Documents"), [gettext("Name"), gettext("Value")], documents, (3, 7)),
         table(gettext("Files"), names, files, (5, 1, 7)),
@@ -208,8 +208,8 @@ def sections(claim: ClaimFacts) -> list[dict[str, Any]]:
 
 
 def table(title: str, columns: list[str], rows: Rows, widths: tuple[int, ...]) -> dict[str, Any]:
-    shown = [[cell_text(cell) for cell in row] for row in rows[:MOST_ROWS]]
-    return {"title": title, "columns": columns, "rows": shown, "widths": widths}
+    texts = [[cell_text(cell) for cell in row] for row in rows[:MOST_ROWS]]
+    return {"title": title, "columns": columns, "rows": texts, "widths": widths}
 
 
 def file_contents(file: TicketFile) -> dict[str, Any]:
@@ -223,7 +223,7 @@ def file_contents(file: TicketFile) -> dict[str, Any]:
 
 
 def readable(text: str) -> str:
-    """Text as at the desk: controls by their number, no towers of marks; tabs are spaces."""
+    """Make a text safe to print: control characters by number, no stacked marks, tabs as spaces."""
     lines = text.replace("\t", "    ").replace("\r\n", "\n").replace("\r", "\n")
     return show_controls(legible(lines))
 
@@ -233,5 +233,5 @@ def cell_text(cell: str | datetime | None) -> str:
 
 
 def stored_time(text: str) -> datetime:
-    """Read a time of the API, which is in UTC."""
+    """Parse a time of the API, which is in UTC."""
     return datetime.fromisoformat(text).replace(tzinfo=UTC)

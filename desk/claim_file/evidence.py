@@ -18,7 +18,7 @@ from core.files.kinds import KINDS
 from deliveries.engine import signature_check
 from deliveries.engine.rendering import API_VERSION
 from deliveries.models import Attempt, Delivery, Event, State
-from desk.claim_file.contents import own_shipment, told_deliveries
+from desk.claim_file.contents import own_shipment, shipment_deliveries
 from desk.claim_file.parts import Parts, content_of, fetch_files, readable_json
 from desk.common.controls import show_in_page
 from desk.support import delivery_details, lookup
@@ -27,35 +27,35 @@ from tickets.models import Ticket, TicketFile
 from webhooks.models import Webhook
 
 MOST_ATTEMPTS = 20_000
-# Of an answer so much is copied; its digest is over all that we keep.
+# Bytes of an answer in the record; its digest is over all bytes that are stored.
 ANSWER_BYTES = 2_048
 SCHEME = "v1= and the hex HMAC-SHA256 of X-Webhook-Timestamp.X-Webhook-Event.body"
 
 
 @translation.override("en")
 def evidence_parts(about: Ticket | Shipment, folder: Path) -> Parts:
-    """What the archive holds; the manifest has the digest of all the others.
+    """Build the parts of the archive; the manifest has the digests of all others.
 
-    In English for everybody: whoever takes it, the bytes are the same.
+    The texts are always in English, so that the bytes do not depend on the user.
     """
     company = about.company
     ticket, shipment = (about, None) if isinstance(about, Ticket) else (None, about)
     if ticket:
         shipment = own_shipment(ticket)
-    told = told_deliveries(shipment)
-    # In the order in which they were made.
-    deliveries = told.deliveries[::-1]
+    newest = shipment_deliveries(shipment)
+    # Oldest first.
+    deliveries = newest.deliveries[::-1]
     bodies = Event.objects.filter(
         pk__in={one.event_id for one in deliveries},
         created_at__in={one.created_at for one in deliveries},
     )
-    kept = {event.pk: event for event in bodies} if deliveries else {}
+    events = {event.pk: event for event in bodies} if deliveries else {}
     attempts, some_left_out = attempts_of(deliveries)
-    # Files that an agent added for colleagues stay here: the company hands the evidence on.
-    shown = ticket.files.filter(public=True) if ticket else TicketFile.objects.none()
-    files = list(shown.select_related("requested_document"))
-    held = fetch_files(files, folder)
-    entries = [file_entry(file, held=file.pk in held) for file in files]
+    # The company passes the evidence on, so files for colleagues only are left out.
+    public = ticket.files.filter(public=True) if ticket else TicketFile.objects.none()
+    files = list(public.select_related("requested_document"))
+    paths = fetch_files(files, folder)
+    entries = [file_entry(file, is_included=file.pk in paths) for file in files]
     record = {
         "ticket": ticket and ticket.pk,
         "company": {"id": company.pk, "name": company.name},
@@ -65,19 +65,19 @@ def evidence_parts(about: Ticket | Shipment, folder: Path) -> Parts:
             "tracking_number": shipment.tracking_number,
             "carrier": shipment.carrier_name,
         },
-        "complete": not (told.cut or some_left_out or len(held) < len(files)),
+        "complete": not (newest.cut or some_left_out or len(paths) < len(files)),
         "most_deliveries": lookup.MOST_DELIVERIES,
         "signature_scheme": SCHEME,
         "deliveries": [
             delivery_entry(
-                one, kept.get(one.event_id), told.webhooks[one.webhook_id], attempts[one.pk]
+                one, events.get(one.event_id), newest.webhooks[one.webhook_id], attempts[one.pk]
             )
             for one in deliveries
         ],
         "files": entries,
     }
-    parts: Parts = {f"bodies/{event.pk}.json": bytes(event.body) for event in kept.values()}
-    parts |= {file_path(file): held[file.pk] for file in files if file.pk in held}
+    parts: Parts = {f"bodies/{event.pk}.json": bytes(event.body) for event in events.values()}
+    parts |= {file_path(file): paths[file.pk] for file in files if file.pk in paths}
     parts["evidence.json"] = readable_json(record)
     parts["index.html"] = show_in_page(render_to_string("desk/evidence.html", record)).encode()
     digests = {name: sha256(content_of(parts[name])).hexdigest() for name in sorted(parts)}
@@ -85,13 +85,13 @@ def evidence_parts(about: Ticket | Shipment, folder: Path) -> Parts:
 
 
 def file_path(file: TicketFile) -> str:
-    # Its name is a stranger's: what programs unpack is named by us.
+    # The name is our own: a stranger's could make an unpacking program write elsewhere.
     return f"files/{file.pk}{KINDS[file.media_type].extensions[0]}"
 
 
-def file_entry(file: TicketFile, *, held: bool) -> dict[str, Any]:
+def file_entry(file: TicketFile, *, is_included: bool) -> dict[str, Any]:
     return {
-        "file": file_path(file) if held else None,
+        "file": file_path(file) if is_included else None,
         "name": file.name,
         "description": file.description,
         "requested_document": file.requested_document and file.requested_document.name,
@@ -103,15 +103,15 @@ def file_entry(file: TicketFile, *, held: bool) -> dict[str, Any]:
 
 
 def attempts_of(deliveries: list[Delivery]) -> tuple[dict[Any, list[Attempt]], bool]:
-    found = list(
+    attempts = list(
         Attempt.objects.filter(delivery_id__in=[one.pk for one in deliveries]).order_by(
             "delivery_id", "number", "started_at"
         )[: MOST_ATTEMPTS + 1]
     )
     by_delivery: dict[Any, list[Attempt]] = defaultdict(list)
-    for attempt in found[:MOST_ATTEMPTS]:
+    for attempt in attempts[:MOST_ATTEMPTS]:
         by_delivery[attempt.delivery_id].append(attempt)
-    return by_delivery, len(found) > MOST_ATTEMPTS
+    return by_delivery, len(attempts) > MOST_ATTEMPTS
 
 
 def body_entry(event: Event) -> dict[str, str]:
@@ -142,21 +142,21 @@ def delivery_entry(
 
 
 def sent_headers(delivery: Delivery, event: Event | None, webhook: Webhook) -> dict[str, str]:
-    """What every attempt carried; never Authorization."""
-    sent = {"Content-Type": "application/json"}
+    """Return the headers of every attempt, without Authorization and the signature."""
+    headers = {"Content-Type": "application/json"}
     if webhook.signed:
-        sent |= {
+        headers |= {
             "X-Webhook-Event": webhook.type_name,
             "X-Webhook-Version": API_VERSION,
             "X-Webhook-Id": str(delivery.pk),
         }
-        # An event of a version that knew no facts may have gone out without these.
+        # Versions without facts sent their events without these two.
         if event and event.fact_id:
-            sent |= {
+            headers |= {
                 "X-Webhook-Event-Id": str(event.fact_id),
                 "X-Webhook-Sequence": str(event.sequence),
             }
-    return sent
+    return headers
 
 
 def attempt_entry(attempt: Attempt, webhook: Webhook, body: bytes | None) -> dict[str, Any]:

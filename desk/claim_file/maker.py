@@ -1,8 +1,8 @@
-"""Writes the PDF of a claim, in a process of its own that is bounded and soon ends.
+"""Writer of a claim's PDF, in a short-lived process with limited resources.
 
-Run as a program by `desk.claim_file.making`, never imported by the service: it opens files of
-strangers. What to write comes as JSON by standard input, with all words in the reader's language;
-the files lie in the folder that it names. What goes out is a line of JSON.
+`desk.claim_file.making` runs it as a program; the service never imports it, since it opens
+strangers' files. Standard input is JSON with all texts in the reader's language and the paths of
+the files; standard output is a line of JSON.
 """
 
 import json
@@ -19,21 +19,21 @@ from fpdf.bidi import BidiParagraph
 from fpdf.enums import MethodReturnValue
 from PIL import Image, ImageOps
 
-# Isolated Python does not look for modules beside a program.
+# Isolated Python (-I) does not add the program's folder to the path.
 sys.path.append(str(Path(__file__).parents[2]))
 
 from core.files.pdf import has_active_parts, open_pdf
 
 MOST_MEMORY = 1024**3
 CPU_SECONDS = 90
-LARGEST_MADE = 400 * 1024**2
-# An image fills a page at 200 dots per inch with this.
+LARGEST_OUTPUT = 400 * 1024**2
+# Longest side of an image in pixels: a full page at 200 dots per inch.
 SIDE = 1_600
 MOST_PIXELS = 52_000_000
-# Pages and bytes of strangers' PDFs, taken together: what is beyond them is in the ZIP only.
+# Limits of all inserted PDFs together; files beyond them are in the ZIP only.
 MOST_PAGES = 300
 MOST_BYTES = 100 * 1024**2
-# Of a PDF with scripts only pictures of its pages are taken.
+# A PDF with scripts is inserted as pictures of its pages, this many at most.
 MOST_PICTURES = 20
 GREY, INK = (110, 110, 110), (20, 20, 20)
 
@@ -43,7 +43,7 @@ def take_limits() -> None:
     for what, most in (
         (resource.RLIMIT_AS, MOST_MEMORY),
         (resource.RLIMIT_CPU, CPU_SECONDS),
-        (resource.RLIMIT_FSIZE, LARGEST_MADE),
+        (resource.RLIMIT_FSIZE, LARGEST_OUTPUT),
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_NPROC, 0),
     ):
@@ -56,11 +56,11 @@ class Paper(FPDF):
     def __init__(self, spec: dict[str, Any]) -> None:
         super().__init__(format="A4")
         self.spec = spec
-        self.known: dict[str, set[int]] = {}
+        self.characters: dict[str, set[int]] = {}
         for style, name in (("", "DejaVuSans.ttf"), ("B", "DejaVuSans-Bold.ttf")):
             self.add_font("DejaVu", style, Path(spec["fonts"]) / name)
             font: Any = self.fonts[f"dejavu{style}"]
-            self.known[style] = set(font.cmap)
+            self.characters[style] = set(font.cmap)
         self.set_title(spec["title"])
         self.set_lang(spec["language"])
         self.set_creator(spec["creator"])
@@ -79,29 +79,29 @@ class Paper(FPDF):
         self.ink()
 
     def fit(self, text: str) -> str:
-        """What the font does not have is shown by its number."""
-        known = self.known["B" if "B" in self.font_style else ""]
-        if "B" in self.font_style and any(ord(one) not in known for one in text):
+        """Switch from bold to regular if needed, and replace characters that the font lacks."""
+        available = self.characters["B" if "B" in self.font_style else ""]
+        if "B" in self.font_style and any(ord(one) not in available for one in text):
             self.set_font("DejaVu", "", self.font_size_pt)
-            known = self.known[""]
+            available = self.characters[""]
         return "".join(
-            one if ord(one) in known or one == "\n" else f"[U+{ord(one):04X}]" for one in text
+            one if ord(one) in available or one == "\n" else f"[U+{ord(one):04X}]" for one in text
         )
 
     def text_block(self, text: str, height: float = 4.6) -> None:
-        """Lines are broken first and turned round then, where they run from right to left."""
+        """Write a text; lines are broken first, then reordered if they run from right to left."""
         for line in self.lines(self.fit(text), self.epw):
             if self.will_page_break(height):
                 self.add_page()
-            turned = visual(line)
-            align = "R" if turned != line else "L"
-            self.cell(self.epw, height, turned, align=align, new_x="LMARGIN", new_y="NEXT")
+            reordered = visual(line)
+            align = "R" if reordered != line else "L"
+            self.cell(self.epw, height, reordered, align=align, new_x="LMARGIN", new_y="NEXT")
 
     def lines(self, text: str, width: float) -> list[str]:
-        found: Any = self.multi_cell(
+        lines: Any = self.multi_cell(
             width, text=text, align="L", dry_run=True, output=MethodReturnValue.LINES
         )
-        return list(found)
+        return list(lines)
 
     def heading(self, text: str, size: float = 12) -> None:
         if self.get_y() > self.h - 45:
@@ -130,7 +130,7 @@ class Paper(FPDF):
 
 
 def visual(text: str) -> str:
-    """As it is read from left to right on paper, where some of it runs the other way."""
+    """Reorder a text with right-to-left parts into the order of its glyphs on paper."""
     if all(ord(one) < 0x590 for one in text):
         return text
     return "\n".join(
@@ -143,11 +143,11 @@ def write_sections(paper: Paper, sections: list[dict[str, Any]]) -> None:
         paper.heading(section["title"])
         if "rows" in section:
             paper.grid(section["columns"], section["rows"], tuple(section["widths"]))
-        for said in section.get("messages", []):
+        for message in section.get("messages", []):
             paper.ink(8, "B")
-            paper.text_block(f"{said['who']} · {said['at']}", 4.4)
+            paper.text_block(f"{message['who']} · {message['at']}", 4.4)
             paper.ink()
-            paper.text_block(said["text"])
+            paper.text_block(message["text"])
             paper.ln(2)
 
 
@@ -156,9 +156,9 @@ def open_file(file: dict[str, Any]) -> pypdfium2.PdfDocument:
 
 
 def append_file(paper: Paper, file: dict[str, Any]) -> None:
-    """Add a page with the picture; for a PDF, the page that announces its own.
+    """Add a page with a picture, or the page that announces those of a PDF.
 
-    Raises whatever a decoder says.
+    Raises whatever the decoder raises.
     """
     if file["type"] == "application/pdf":
         document = open_file(file)
@@ -182,29 +182,29 @@ def place_picture(paper: Paper, image: Image.Image, title: str) -> None:
     flat = Image.new("RGB", image.size, "white")
     clear = image.convert("RGBA")
     flat.paste(clear, mask=clear.getchannel("A"))
-    made = BytesIO()
-    flat.save(made, "JPEG", quality=80)
+    jpeg = BytesIO()
+    flat.save(jpeg, "JPEG", quality=80)
     paper.add_page()
     if title:
         paper.heading(title)
     top = paper.get_y()
     room = paper.h - top - 20
     scale = min(paper.epw / flat.width, room / flat.height)
-    paper.image(made, x=paper.l_margin, y=top, w=flat.width * scale, h=flat.height * scale)
+    paper.image(jpeg, x=paper.l_margin, y=top, w=flat.width * scale, h=flat.height * scale)
 
 
 def with_documents(content: bytes, inserts: list[tuple[int, dict[str, Any]]], out: str) -> None:
-    """Write the PDF with the pages of others after those that announce them.
+    """Write the PDF, with each file's pages inserted after the page that announces them.
 
-    Form fields become part of their pages: without the form of their document no viewer draws them.
+    Form fields are flattened: without their document's form no viewer draws them.
     """
     whole = pypdfium2.PdfDocument(content)
-    for behind, file in reversed(inserts):
+    for page_number, file in reversed(inserts):
         document = open_file(file)
         if document.formenv:
             for page in document:
                 page.flatten()
-        whole.import_pages(document, index=behind)
+        whole.import_pages(document, index=page_number)
     whole.save(out)
 
 
@@ -222,7 +222,7 @@ def make_file(spec: dict[str, Any]) -> dict[str, Any]:
         try:
             if is_pdf and not file["active"]:
                 document = open_file(file)
-                # An earlier version may have taken for harmless what this one does not.
+                # An earlier version may have stored as harmless what this one finds active.
                 file["active"] = has_active_parts(document)
             appended = is_pdf and not file["active"]
             if appended:

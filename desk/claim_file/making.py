@@ -1,6 +1,6 @@
-"""Makes the claim file and the evidence, which is the claim file without its PDF.
+"""Creation of claim files and of evidence archives.
 
-In a folder that is gone afterwards, one file of the ticket at a time.
+Each is made in a temporary folder; at most one of the ticket's files is in memory at a time.
 """
 
 import json
@@ -39,16 +39,16 @@ from tickets.statuses import By
 
 logger = logging.getLogger(__name__)
 
-# For the evidence.
+# Permissions for the evidence.
 NEEDED = {
     Ticket: ["tickets.view_ticket", "deliveries.view_delivery"],
     Shipment: ["shipments.view_shipment", "deliveries.view_delivery"],
 }
 PROGRAM = Path(__file__).with_name("maker.py")
 FONTS = Path(__file__).with_name("fonts")
-# Longer than its own limit of processor time, as the machine may be busy.
+# Longer than the maker's own limit of processor time: the machine may be busy.
 SECONDS = 120.0
-# At a time in one web process, each with a gigabyte at worst beside it.
+# Files made at a time per web process: a maker may take a gigabyte.
 AT_ONCE = BoundedSemaphore(1)
 WAIT_SECONDS = 10.0
 
@@ -60,52 +60,51 @@ class Busy(Exception):
 def claim_file(
     ticket: Ticket, *, user: User, language: str, whole: bool, for_carrier: bool
 ) -> IO[bytes]:
-    """The ZIP, or the PDF alone, open to be read; history keeps who made it.
+    """Make the claim file, a ZIP or (not `whole`) the PDF alone, and record it in the history.
 
-    Times are in the company's zone. Never more than one file of the ticket is in memory. Raises
-    NotAllowed and Busy.
+    Returns it open for reading. Times are in the company's zone. Raises NotAllowed and Busy.
     """
     actor = actor_for(user)
-    # Holds no transaction: the storage may be far away.
+    # No transaction is open: the storage may be slow.
     with (
         one_at_a_time() as folder,
         translation.override(language),
         timezone.override(ticket.company.zone),
     ):
         claim = read_claim(ticket, for_carrier=for_carrier)
-        held = fetch_files(claim.files, folder)
+        paths = fetch_files(claim.files, folder)
         pdf = make_pdf(claim, folder, language)
-        # Open, it is still there when its folder is gone.
-        made = zip_of(claim_parts(claim, held, pdf)) if whole else pdf.open("rb")
-    facts = {"sha256": digest_of(made), "language": language}
+        # An open file outlives the deletion of its folder.
+        output = zip_of(claim_parts(claim, paths, pdf)) if whole else pdf.open("rb")
+    facts = {"sha256": digest_of(output), "language": language}
     facts |= {} if for_carrier else {"copy": "company"}
     record_history(ticket, actor, Kind.CLAIM_FILE_TAKEN, data=facts)
-    return made
+    return output
 
 
 def evidence(about: Ticket | Shipment, *, user: User) -> IO[bytes]:
-    """The ZIP of what was sent about a shipment, open to be read; its history keeps who took it.
+    """Make the ZIP with the deliveries about a shipment, and record who took it.
 
-    That of a ticket's shipment has the ticket's files too. Raises NotAllowed and Busy.
+    Returns it open for reading; a ticket's has its files as well. Raises NotAllowed and Busy.
     """
     if not user.is_active or not user.has_perms(NEEDED[type(about)]):
         text = gettext("%(name)s is not allowed to download evidence.")
         raise NotAllowed(text % {"name": user.get_username()})
     with one_at_a_time() as folder:
-        made = zip_of(evidence_parts(about, folder))
-    digest = digest_of(made)
+        archive = zip_of(evidence_parts(about, folder))
+    digest = digest_of(archive)
     if isinstance(about, Ticket):
         actor = Actor(By.AGENT, user.get_username())
         record_history(about, actor, Kind.EVIDENCE_TAKEN, data={"sha256": digest})
     else:
         text = gettext("Downloaded the evidence, SHA-256 %(digest)s.")
         LogEntry.objects.log_actions(user.pk, [about], CHANGE, text % {"digest": digest})
-    return made
+    return archive
 
 
 @contextmanager
 def one_at_a_time() -> Iterator[Path]:
-    """The folder in which it is made. Raises Busy."""
+    """Provide the temporary folder, to one caller at a time. Raises Busy."""
     if not AT_ONCE.acquire(timeout=WAIT_SECONDS):
         raise Busy
     try:
@@ -116,27 +115,27 @@ def one_at_a_time() -> Iterator[Path]:
 
 
 def make_pdf(claim: ClaimFacts, folder: Path, language: str) -> Path:
-    """The PDF with the files in it; without any, where one of them ends the maker."""
+    """Make the PDF with the files in it, or without any file if one of them kills the maker."""
     out = folder / "claim.pdf"
     contents = {**pdf_contents(claim, language), "fonts": str(FONTS), "out": str(out)}
-    for file, told in zip(claim.files, contents["files"], strict=True):
-        told["path"] = str(folder / str(file.pk))
-    ran = run_maker(contents)
-    if ran != 0:
-        logger.warning("the maker of a claim file ended with %s: once more without files", ran)
-        names = [one["title"] for one in contents["files"]]
+    for file, entry in zip(claim.files, contents["files"], strict=True):
+        entry["path"] = str(folder / str(file.pk))
+    code = run_maker(contents)
+    if code != 0:
+        logger.warning("the maker of a claim file ended with %s: once more without files", code)
+        names = [entry["title"] for entry in contents["files"]]
         section = {"title": contents["left_out"], "columns": [], "widths": (1,)}
         section["rows"] = [[name] for name in names]
         sections = [*contents["sections"], *([section] if names else [])]
-        if (ran := run_maker({**contents, "files": [], "sections": sections})) != 0:
-            raise RuntimeError(f"the maker of a claim file ended with {ran}")
+        if (code := run_maker({**contents, "files": [], "sections": sections})) != 0:
+            raise RuntimeError(f"the maker of a claim file ended with {code}")
     return out
 
 
 def run_maker(contents: dict[str, Any]) -> int:
-    """How it ended: 0 where it has written the PDF."""
+    """Run the maker; return its exit code, 0 if it has written the PDF, -1 after a timeout."""
     try:
-        ran = subprocess.run(  # noqa: S603 - our own program, and no argument of a stranger's
+        process = subprocess.run(  # noqa: S603 - our own program, and no argument of a stranger's
             [sys.executable, "-I", "-B", str(PROGRAM)],
             input=json.dumps(contents).encode(),
             capture_output=True,
@@ -147,20 +146,20 @@ def run_maker(contents: dict[str, Any]) -> int:
         )
     except subprocess.TimeoutExpired:
         return -1
-    if ran.returncode:
-        logger.info("the maker said: %s", ran.stderr[-2000:].decode(errors="replace"))
-    return ran.returncode
+    if process.returncode:
+        logger.info("the maker said: %s", process.stderr[-2000:].decode(errors="replace"))
+    return process.returncode
 
 
-def claim_parts(claim: ClaimFacts, held: dict[int, Path], pdf: Path) -> Parts:
+def claim_parts(claim: ClaimFacts, paths: dict[int, Path], pdf: Path) -> Parts:
     parts: Parts = {f"claim-{claim.ticket.pk}.pdf": pdf}
     parts["scans.csv"] = table_of(scan_columns(), claim.scans)
     if not claim.for_carrier:
         parts["deliveries.csv"] = table_of(delivery_columns(), claim.deliveries)
         parts["ticket.json"] = readable_json(claim.row)
-    for file, shown in zip(claim.files, claim.row["files"], strict=True):
-        if file.pk in held:
-            parts[shown["file"]] = held[file.pk]
+    for file, entry in zip(claim.files, claim.row["files"], strict=True):
+        if file.pk in paths:
+            parts[entry["file"]] = paths[file.pk]
     return parts
 
 

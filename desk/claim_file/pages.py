@@ -1,6 +1,6 @@
-"""Pages from which agents take a ticket's claim file, and the evidence of it or of a shipment.
+"""Downloads of a ticket's claim file, and of the evidence about a ticket or a shipment.
 
-POST gives a file, since it also leaves a line in the history of what it is about.
+A download is a POST, since it writes an entry of history.
 """
 
 from collections.abc import Callable
@@ -42,7 +42,7 @@ def ticket_evidence_page(request: StaffRequest, ticket_id: int) -> HttpResponseB
 
 @desk_page(*making.NEEDED[Shipment], post_only=True)
 def shipment_evidence_page(request: StaffRequest, shipment_id: int) -> HttpResponseBase:
-    """Hand out the evidence of a shipment, with or without a ticket about it."""
+    """Download the evidence of a shipment, with or without a ticket about it."""
     shipment = get_object_or_404(Shipment.objects.select_related("company"), pk=shipment_id)
     return hand_out(request, making.evidence, shipment, f"evidence-shipment-{shipment_id}.zip")
 

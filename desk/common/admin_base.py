@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         change_form_outer_before_template: ClassVar[str | None]
         change_form_outer_after_template: ClassVar[str | None]
 
-        def context_beside(self, request: HttpRequest, row: Any) -> dict[str, Any]: ...
+        def extra_context(self, request: HttpRequest, row: Any) -> dict[str, Any]: ...
 
     class TabularInline(admin.TabularInline[Any, Any]):
         pass
@@ -55,7 +55,7 @@ else:
             """Search with ASCII digits and composed marks, the form in which rows are stored."""
             return super().get_search_results(request, queryset, plain_digits(search_term))
 
-        def context_beside(self, request: HttpRequest, row: Any) -> dict[str, Any]:
+        def extra_context(self, request: HttpRequest, row: Any) -> dict[str, Any]:
             """Return the context that the page of a row needs besides its fields."""
             return {}
 
@@ -63,7 +63,7 @@ else:
             self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
         ) -> HttpResponse:
             if kwargs.get("obj") is not None:
-                context |= self.context_beside(request, kwargs["obj"])
+                context |= self.extra_context(request, kwargs["obj"])
             return super().render_change_form(request, context, *args, **kwargs)
 
     class TabularInline(NoRowScripts, unfold.TabularInline):
@@ -116,7 +116,7 @@ ROWS_PARAMETER = "rows"
 EMPTY_ROWS = 3
 
 
-class NamedInline(TabularInline):
+class LabelledInline(TabularInline):
     """Inline whose fields carry their label, for screen readers that miss the column headings."""
 
     def get_extra(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> int:

@@ -12,7 +12,7 @@ from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext
 
 from core.files.examining import examine_file
-from core.files.kinds import MOST_BYTES, TOO_LARGE, media_type_of, shown_name
+from core.files.kinds import MOST_BYTES, TOO_LARGE, display_name, media_type_of
 from core.files.refusals import RETRY_LATER, FileRefused
 from core.files.scanning import scan
 from tickets.changes.agent_files import MOST_AT_ONCE
@@ -47,7 +47,7 @@ def stored_uploads(uploads: "Sequence[UploadedFile[Any]]") -> Iterator[list[NewF
         yield new_files
 
 
-def picker_facts() -> dict[str, Any]:
+def upload_limits() -> dict[str, Any]:
     """Return the limits and texts that desk/static/desk/pasting.js needs."""
     words = {
         "remove": gettext("Remove"),
@@ -69,7 +69,7 @@ def store_upload(stack: ExitStack, upload: "UploadedFile[Any]") -> NewFile:
             raise FileRefused(TOO_LARGE, code="file_too_large")
         raw = upload.read()
         media_type = media_type_of(raw)
-        name = shown_name(file_name, media_type)
+        name = display_name(file_name, media_type)
         content, active = examine_file(raw, media_type, NO_COMPANY)
         scan(name, content)
     except FileRefused as error:

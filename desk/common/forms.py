@@ -15,7 +15,7 @@ from core.values.texts import is_blank
 from desk.common.claim_forms import AmountsForm, DecisionForm
 from desk.common.generics import ModelChoiceField, SetPasswordForm, WithAnnotations
 from tickets.changes.documents import BadDocumentName, clean_document_names
-from tickets.changes.seen import Seen, require_seen
+from tickets.changes.seen import PageToken, require_page_token
 from tickets.changes.writes import StaleTicket
 from tickets.models import Agent
 from tickets.statuses import Status
@@ -51,7 +51,7 @@ def check_names(names: list[str]) -> list[str]:
         raise forms.ValidationError(str(error)) from error
 
 
-class SeenField(forms.Field):
+class PageTokenField(forms.Field):
     """Token of the page (what it showed of its ticket), without which a form is refused.
 
     Why: decision N18.
@@ -59,9 +59,9 @@ class SeenField(forms.Field):
 
     widget = forms.HiddenInput
 
-    def clean(self, value: Any) -> Seen:
+    def clean(self, value: Any) -> PageToken:
         try:
-            return require_seen(Seen.read(value or ""))
+            return require_page_token(PageToken.read(value or ""))
         except StaleTicket as error:
             raise forms.ValidationError(str(error)) from error
 
@@ -102,7 +102,7 @@ class AppealForm(forms.Form):
 
     decision = forms.ChoiceField(choices=[("accept", "accept"), ("refuse", "refuse")])
     reason = TextField(required=False, max_length=LONGEST_TEXT)
-    seen = SeenField()
+    seen = PageTokenField()
     back = forms.UUIDField(required=False, widget=forms.HiddenInput)
     # Confirmation by the only lead, who had also declined the ticket.
     alone = forms.BooleanField(required=False, widget=forms.HiddenInput)
@@ -120,7 +120,7 @@ class WriteForm(DecisionForm, RequestForm):
         empty_value=None,
         choices=[("", "")] + [(status.value, status.label) for status in Status],
     )
-    seen = SeenField()
+    seen = PageTokenField()
     # Confirmation that the same text is to be sent once more.
     again = forms.BooleanField(required=False, widget=forms.HiddenInput)
 
@@ -185,10 +185,10 @@ class AssignForm(forms.Form):
         field.queryset = agents.with_loads().with_presence().select_related("user")
 
 
-class SeenAmountsForm(AmountsForm):
+class PageAmountsForm(AmountsForm):
     """Amounts as a form of their own, with the token of the page."""
 
-    seen = SeenField()
+    seen = PageTokenField()
 
 
 class NewPasswordForm(SetPasswordForm[User]):

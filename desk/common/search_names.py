@@ -84,19 +84,19 @@ def find_companies(words: list[str], most: int = MOST_FOUND) -> list[Name]:
     return [Name(*row) for row in read_rows(COMPANIES, parameters)]
 
 
-def company_called(typed: str) -> Company | None:
+def company_by_id_or_name(typed: str) -> Company | None:
     """Return the company with this id, or with exactly this name in any case."""
     if typed.isdecimal():
         return Company.objects.filter(pk=typed_id(typed) or 0).first()
     return Company.objects.filter(same_text("name", typed)).order_by("pk").first()
 
 
-def companies_like(typed: str, most: int = MOST_FOUND) -> list[Name]:
+def search_companies(typed: str, most: int = MOST_FOUND) -> list[Name]:
     """Find companies by the text of a search box."""
     return find_companies(search_terms.read_terms(typed).words, most)
 
 
-def agents_like(typed: str, most: int = MOST_FOUND) -> list[Name]:
+def search_agents(typed: str, most: int = MOST_FOUND) -> list[Name]:
     """Find agents by the text of a search box."""
     return find_agents(search_terms.read_terms(typed).words, most)
 

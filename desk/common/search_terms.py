@@ -6,7 +6,7 @@ from typing import NamedTuple
 from core.data.statements import read_rows
 from core.values.ids import read_id
 from core.values.spellings import plain_digits, word_spellings
-from tickets.relevance import without_accents
+from tickets.relevance import fold_accents
 
 LONGEST = 200
 CONTROLS = re.compile(r"[\x00-\x1f\x7f]+")
@@ -104,7 +104,7 @@ def read_terms(typed: str) -> Terms:
             words += part_words
             wanted.append(beginning_with(part_words))
     plain = plain_digits(typed)
-    ticket_match = NAMED_TICKET.fullmatch(without_accents(plain))
+    ticket_match = NAMED_TICKET.fullmatch(fold_accents(plain))
     number = read_id(next(filter(None, ticket_match.groups())) if ticket_match else plain)
     is_ticket = ticket_match is not None and number is not None
     return Terms(

@@ -62,7 +62,7 @@ def invite(user: User, *, by: User | None, url: str) -> None:
         },
     )
     with translation.override(look_up_reading(user).language):
-        outbox.keep_mail(user.email, *letter(user, url), secret=True)
+        outbox.enqueue_mail(user.email, *letter(user, url), secret=True)
 
 
 @transaction.atomic
@@ -95,7 +95,7 @@ def accept(user: User, password: str) -> None:
         invitation.save(update_fields=["accepted_at"])
         user.password = encoded
         user.save(update_fields=["password"])
-        agents.begin_work(user)
+        agents.make_available(user)
 
 
 def locked(user_id: int) -> Invitation:

@@ -1,1 +1,1 @@
-"""What happens on tickets, shown on pages that are open, and the notifications of agents."""
+"""Live updates of open pages, and agents' notifications."""

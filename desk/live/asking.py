@@ -1,9 +1,9 @@
-"""What open pages ask again and again: what is new for me?
+"""Polling by open pages for news.
 
-Who asked within the last minute is known by their session's cookie and gets the answer at once,
-from memory, without a session or a user being read: one statement with each reading of news tells
-whose sessions have ended, for all of them. That answer has numbers alone: whatever is shown is
-asked for from pages that look at the session each time.
+A caller who asked within the last minute is recognized by the session cookie and answered from
+memory, without reading the session or the user: each reading of news is accompanied by one
+statement that finds the ended sessions of all of them. The answer has ids and numbers only;
+whatever is shown comes from pages that check the session each time.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from core.data import statements
 from core.data.recent import Recent
 from desk.common.pages import ASSIGN_TICKET, VIEW_TICKET
 from desk.common.session_store import stored_key
-from desk.live.changes import KEPT_SECONDS, WATCHER, ChangedTicket, Snapshot
+from desk.live.changes import CACHE_SECONDS, WATCHER, ChangedTicket, Snapshot
 from desk.queue import queues
 from tickets.models import Agent
 
@@ -28,7 +28,7 @@ ADDRESS = "/admin/live/"
 KNOWN_SECONDS = 60.0
 MOST_KNOWN = 10_000
 MOST_ROWS = 200
-# Known askers whose session still opens the desk.
+# Known callers whose session is still valid for the desk.
 STILL_IN = """
 SELECT known.session
 FROM unnest(%(sessions)s::text[], %(users)s::integer[], %(passwords)s::text[])
@@ -40,34 +40,34 @@ JOIN auth_user ON id = known.user_id AND is_active AND is_staff
 
 
 class Asker(NamedTuple):
-    """User who has a page open."""
+    """A user who has a page open."""
 
     user_id: int
     agent_id: int | None
     leads: bool
-    # The stored form: another one ends the session.
+    # The password's hash: another one ends the session.
     password: str
 
 
 class Askers(Recent[Asker]):
-    """Return those of this process, by their session."""
+    """Known callers of this process, by session key."""
 
     checked_at = 0.0
 
     def drop_ended(self, at: float) -> None:
-        """Forget those who were signed out or switched off, once for each reading of news."""
+        """Forget callers who were logged out or deactivated, once for each reading of news."""
         if at == self.checked_at:
             return
         self.checked_at = at
-        known = self.known()
-        stored = {stored_key(key): key for key in known}
+        askers = self.known()
+        stored = {stored_key(key): key for key in askers}
         values = {
             "sessions": list(stored),
-            "users": [one.user_id for one in known.values()],
-            "passwords": [one.password for one in known.values()],
+            "users": [asker.user_id for asker in askers.values()],
+            "passwords": [asker.password for asker in askers.values()],
         }
-        still = {session for (session,) in statements.fetch_rows(STILL_IN, values)}
-        for session in stored.keys() - still:
+        valid = {session for (session,) in statements.fetch_rows(STILL_IN, values)}
+        for session in stored.keys() - valid:
             self.forget(stored[session])
 
 
@@ -75,14 +75,14 @@ ASKERS = Askers(MOST_KNOWN)
 
 
 class Server:
-    """What the web server says of itself when it starts."""
+    """Capabilities of the web server, set when it starts."""
 
-    # Whether it keeps requests until there is news; where it does, pages need not pause for long.
+    # True if it holds requests until there is news; pages then pause only briefly between them.
     keeps_requests = False
 
 
 class LiveAnswers:
-    """Middleware before sessions: answers whoever is known."""
+    """Middleware before the sessions', which answers known callers."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -105,7 +105,7 @@ def forget_asker(sender: Any, request: HttpRequest, **_: Any) -> None:
 
 
 def live_page(request: HttpRequest) -> HttpResponse:
-    """Answers who is signed in and remembers them; 401 for everybody else."""
+    """Answer a signed-in user and remember them; 401 for everybody else."""
     user = request.user
     allowed = admin.site.has_permission(request) and user.has_perm(VIEW_TICKET)
     if not user.is_authenticated or not allowed:
@@ -119,56 +119,55 @@ def live_page(request: HttpRequest) -> HttpResponse:
     return live_answer(asker, request.GET, WATCHER.current())
 
 
-def live_answer(asker: Asker, asked: QueryDict, now: Snapshot) -> HttpResponse:
-    news = news_for(asker, asked, now)
+def live_answer(asker: Asker, query: QueryDict, now: Snapshot) -> HttpResponse:
+    news = news_for(asker, query, now)
     response = JsonResponse({**news, "waits": Server.keeps_requests})
     response["Cache-Control"] = "no-store"
-    # The middleware that would say so comes after ours.
+    # The middleware that would set it comes after this one.
     response["Content-Length"] = str(len(response.content))
     return response
 
 
-def news_for(asker: Asker, asked: QueryDict, now: Snapshot) -> dict[str, Any]:
-    """What is new since the page was answered last; `known` are the tokens that it heard lately.
+def news_for(asker: Asker, query: QueryDict, now: Snapshot) -> dict[str, Any]:
+    """Return the news since the page's last answer; `known` are the tokens that it has already.
 
-    `changed` has the tokens of tickets that the page shows, `entered` of those that came into its
-    queue, `mine` of those that are the asker's own. `stale` where more may have happened than is
-    known. `news` says whether there is anything at all.
+    `changed` has the tokens of tickets that the page shows, `entered` those of tickets new in its
+    queue, `mine` those of the user's own tickets. `stale` is set if the pause was so long that
+    changes may be missing. `news` is False if there is nothing new.
     """
-    since = number_in(asked.get("since", ""))
+    since = number_in(query.get("since", ""))
     notified = now.notified.get(asker.user_id, 0.0)
-    found: dict[str, Any] = {"now": now.at, "notified": notified, "counted": now.counted}
-    news = not since or notified > number_in(asked.get("notified", ""))
-    if str(now.counted) != asked.get("counted"):
-        found["counts"], news = counts_for(asker, now), True
-    if since and since < now.at - KEPT_SECONDS:
-        return {**found, "stale": True, "news": True}
-    known = set(asked.get("known", "").split(",")[:MOST_ROWS])
-    changes = [one for one in now.since(since) if one.token not in known] if since else []
+    result: dict[str, Any] = {"now": now.at, "notified": notified, "counted": now.counts_digest}
+    news = not since or notified > number_in(query.get("notified", ""))
+    if str(now.counts_digest) != query.get("counted"):
+        result["counts"], news = counts_for(asker, now), True
+    if since and since < now.at - CACHE_SECONDS:
+        return {**result, "stale": True, "news": True}
+    tokens = set(query.get("known", "").split(",")[:MOST_ROWS])
+    changes = [one for one in now.since(since) if one.token not in tokens] if since else []
     if changes:
-        of_page = changes_of_page(asker, asked, changes)
-        found |= of_page
+        of_page = changes_of_page(asker, query, changes)
+        result |= of_page
         news = news or any(of_page.values())
-    return {**found, "news": news}
+    return {**result, "news": news}
 
 
 def changes_of_page(
-    asker: Asker, asked: QueryDict, changes: list[ChangedTicket]
+    asker: Asker, query: QueryDict, changes: list[ChangedTicket]
 ) -> dict[str, list[str]]:
-    """The tokens of the changes that concern a page and who looks at it."""
-    shown = {*asked.get("shown", "").split(",")[:MOST_ROWS], asked.get("ticket", "")}
-    queue, me = queues.BY_SLUG.get(asked.get("queue", "")), asker.agent_id
+    """Return the tokens of the changes that concern a page and its user."""
+    ids = {*query.get("shown", "").split(",")[:MOST_ROWS], query.get("ticket", "")}
+    queue, me = queues.BY_SLUG.get(query.get("queue", "")), asker.agent_id
     if queue is not None and queue.leads_only and not asker.leads:
         queue = None
     return {
-        "changed": [one.token for one in changes if str(one.ticket_id) in shown],
+        "changed": [one.token for one in changes if str(one.ticket_id) in ids],
         "entered": [one.token for one in changes if queue and one.enters(queue.slug, me)],
         "mine": [one.token for one in changes if one.place.is_of(me)],
     }
 
 
 def counts_for(asker: Asker, now: Snapshot) -> dict[str, str]:
-    """The badges, as they are shown."""
     return {
         slug: queues.short_count(count) or ""
         for slug, count in now.counts.items()
@@ -177,7 +176,7 @@ def counts_for(asker: Asker, now: Snapshot) -> dict[str, str]:
 
 
 def number_in(text: str) -> float:
-    """Nothing where it is no number."""
+    """Parse a number; 0.0 if it is invalid."""
     try:
         return float(text) if len(text) < 20 else 0.0
     except ValueError:

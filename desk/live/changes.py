@@ -1,10 +1,10 @@
-"""Which tickets have changed lately: read once a second for all pages that are open.
+"""Recent changes of tickets, read about once a second for all open pages.
 
-Each web process reads for itself, when somebody asks, and answers from memory: what a page costs
-does not depend on how many are open. Comments and entries of a ticket get their ids while it is
-held, so the highest two say whether it has changed. Over all tickets ids may be committed out of
-order, so what was written within WINDOW_SECONDS is read again and compared.
-Why: decision page desk-open-pages-wait-for-news.
+Each web process reads when a page asks, and answers from memory: the cost does not depend on the
+number of open pages. Comments and entries of a ticket get their ids while it is locked, so the
+highest two show whether it changed. Across tickets ids may be committed out of order, so rows of
+the last WINDOW_SECONDS are read again and compared.
+The reasons: decision page desk-open-pages-wait-for-news.
 """
 
 import time
@@ -20,13 +20,13 @@ from desk.queue import queues
 from tickets.history_codes import QUIET, SLEEP
 from tickets.statuses import TERMINAL
 
-# No transaction of the service takes so long.
+# Longer than any transaction of the service.
 WINDOW_SECONDS = 30
-# Who asks after a longer pause is told to look at everything anew.
-KEPT_SECONDS = 60
+# A page that asks after a longer pause must reload everything.
+CACHE_SECONDS = 60
 READ_EVERY_SECONDS = 0.45
 COUNT_EVERY_SECONDS = 10.0
-# Another process may have found the same change earlier, or its clock may go before ours.
+# Another process may have found the same change earlier, or have a clock ahead of ours.
 OVERLAP_SECONDS = 3.0
 MOST_CHANGES = 2_000
 
@@ -35,7 +35,7 @@ SELECT coalesce((SELECT max(id) FROM tickets_comment), 0),
   coalesce((SELECT max(id) FROM tickets_historyentry), 0),
   extract(epoch FROM clock_timestamp())::float
 """
-# A decided ticket that was opened again comes into its queues anew.
+# A reopened ticket enters its queues again, so its move counts as an opening.
 CHANGED = """
 SELECT ticket_id, max(comment), max(entry), extract(epoch FROM max(created_at))::float,
   array_agg(DISTINCT kind)
@@ -51,7 +51,7 @@ FROM (
 ) written
 GROUP BY ticket_id ORDER BY max(created_at) DESC LIMIT %(most)s
 """
-# When each of those who were notified lately was notified last.
+# Time of the latest notification of each user who was notified lately.
 NOTIFIED = """
 SELECT recipient_id, extract(epoch FROM max(created_at))::float FROM tickets_notification
 WHERE created_at > clock_timestamp() - make_interval(secs => %(kept)s) GROUP BY recipient_id
@@ -60,7 +60,7 @@ WHERE created_at > clock_timestamp() - make_interval(secs => %(kept)s) GROUP BY 
 
 @dataclass(frozen=True, slots=True)
 class ChangedTicket:
-    """What is new on a ticket: up to which comment and entry, and where that leaves it."""
+    """A changed ticket: its newest comment and entry, and its place after the change."""
 
     ticket_id: int
     comment: int
@@ -71,25 +71,24 @@ class ChangedTicket:
 
     @property
     def token(self) -> str:
-        """As `tickets.changes.seen.Seen`."""
+        """Token in the form of `tickets.changes.seen.PageToken`."""
         return f"{self.ticket_id}-{self.comment}-{self.entry}"
 
     def enters(self, queue: str, me: int | None) -> bool:
-        """Whether it has just come into a queue."""
         return brings_into(queue, self.kinds) and self.place.is_in(queue, me)
 
 
-class Written(NamedTuple):
-    """A ticket as it was read."""
+class ChangedRow(NamedTuple):
+    """A row of the query CHANGED."""
 
     ticket_id: int
     comment: int
     entry: int
-    written: float
+    written_at: float
     kinds: list[str]
 
-    def is_newer(self, known: ChangedTicket | None) -> bool:
-        return known is None or self.comment > known.comment or self.entry > known.entry
+    def is_newer(self, change: ChangedTicket | None) -> bool:
+        return change is None or self.comment > change.comment or self.entry > change.entry
 
     def as_change(
         self, before: ChangedTicket | None, place: TicketPlace, found_at: float
@@ -106,27 +105,27 @@ class Written(NamedTuple):
 
 @dataclass
 class Snapshot:
-    """What changed within the last KEPT_SECONDS, as of `at`."""
+    """The changes of the last CACHE_SECONDS, as of `at`."""
 
     at: float = 0.0
     changes: dict[int, ChangedTicket] = field(default_factory=dict)
     notified: dict[int, float] = field(default_factory=dict)
-    # The badges that all see alike, and when they were counted.
+    # Counts of the queues that are the same for all users.
     counts: dict[str, int] = field(default_factory=dict)
 
     @property
-    def counted(self) -> int:
-        """Another where a badge is another."""
+    def counts_digest(self) -> int:
+        """Checksum by which a page recognizes that a badge changed."""
         return crc32(repr(sorted(self.counts.items())).encode())
 
     def since(self, when: float) -> list[ChangedTicket]:
-        """What was found since, or may have been."""
+        """Return the changes found since then, with an overlap of OVERLAP_SECONDS."""
         after = when - OVERLAP_SECONDS
         return [one for one in self.changes.values() if one.found_at > after]
 
 
 class Watcher:
-    """Reads what has changed, at most once in READ_EVERY_SECONDS however many ask."""
+    """Reader of changes, at most once in READ_EVERY_SECONDS for any number of callers."""
 
     clock = staticmethod(time.time)
 
@@ -134,11 +133,11 @@ class Watcher:
         self.lock = Lock()
         self.snapshot = Snapshot()
         self.counted_at = 0.0
-        # Up to which ids there was something to read, and when.
+        # Times of earlier reads, with the highest ids of comments and entries at each.
         self.marks: deque[tuple[float, int, int]] = deque()
 
     def current(self) -> Snapshot:
-        """The newest there is; while another thread reads, what it read before."""
+        """Return a fresh snapshot, or the previous one while another thread is reading."""
         if self.clock() - self.snapshot.at < READ_EVERY_SECONDS:
             return self.snapshot
         if not self.lock.acquire(blocking=not self.snapshot.at):
@@ -151,38 +150,40 @@ class Watcher:
             self.lock.release()
 
     def read(self) -> Snapshot:
-        now, known = self.clock(), self.snapshot
+        now, previous = self.clock(), self.snapshot
         ((comment, entry, database_now),) = statements.fetch_rows(LATEST, {})
-        first = not self.marks or now - known.at > WINDOW_SECONDS
+        first = not self.marks or now - previous.at > WINDOW_SECONDS
         if not first and (comment < self.marks[-1][1] or entry < self.marks[-1][2]):
-            # Another database, or an older one that was restored.
-            first, known = True, Snapshot()
-        rows = self.rows_written(now, comment, entry, anew=first)
-        new = [row for row in rows if row.is_newer(known.changes.get(row.ticket_id))]
+            # Lower ids: an older backup was restored, or it is another database.
+            first, previous = True, Snapshot()
+        rows = self.recent_rows(now, comment, entry, anew=first)
+        new = [row for row in rows if row.is_newer(previous.changes.get(row.ticket_id))]
         if first:
-            # What came before is told by when it was written.
-            new = [row for row in new if row.written > database_now - KEPT_SECONDS]
-        # What is read again must be known for as long as it is.
-        again = {row.ticket_id for row in rows}
+            # No earlier read to compare with: the time of writing decides what is recent.
+            new = [row for row in new if row.written_at > database_now - CACHE_SECONDS]
+        # Keep a change while its rows are still read, or it would be found as new again.
+        reread_ids = {row.ticket_id for row in rows}
         changes = {
-            pk: one
-            for pk, one in known.changes.items()
-            if pk in again or one.found_at > now - KEPT_SECONDS
+            pk: change
+            for pk, change in previous.changes.items()
+            if pk in reread_ids or change.found_at > now - CACHE_SECONDS
         }
         places = places_of([row.ticket_id for row in new])
         for row in new:
             if (place := places.get(row.ticket_id)) is not None:
-                found_at = now - (database_now - row.written) if first else now
+                found_at = now - (database_now - row.written_at) if first else now
                 before = changes.get(row.ticket_id)
                 changes[row.ticket_id] = row.as_change(before, place, found_at)
-        notified = dict(statements.fetch_rows(NOTIFIED, {"kept": KEPT_SECONDS}))
-        counts = known.counts
+        notified = dict(statements.fetch_rows(NOTIFIED, {"kept": CACHE_SECONDS}))
+        counts = previous.counts
         if now - self.counted_at >= COUNT_EVERY_SECONDS:
             counts, self.counted_at = queues.count_for_all(), now
         return Snapshot(now, changes, notified, counts)
 
-    def rows_written(self, now: float, comment: int, entry: int, *, anew: bool) -> "list[Written]":
-        """What has ids from WINDOW_SECONDS ago on, and in a new process, of late."""
+    def recent_rows(
+        self, now: float, comment: int, entry: int, *, anew: bool
+    ) -> "list[ChangedRow]":
+        """Read the tickets with ids above those of WINDOW_SECONDS ago; `anew`, the latest 1000."""
         if anew:
             self.marks = deque([(now, max(0, comment - 1000), max(0, entry - 1000))])
         while len(self.marks) > 1 and self.marks[1][0] <= now - WINDOW_SECONDS:
@@ -196,7 +197,7 @@ class Watcher:
             "quiet": [kind.value for kind in QUIET - SLEEP],
             "most": MOST_CHANGES,
         }
-        return [Written(*row) for row in statements.fetch_rows(CHANGED, facts)]
+        return [ChangedRow(*row) for row in statements.fetch_rows(CHANGED, facts)]
 
 
 WATCHER = Watcher()

@@ -1,4 +1,4 @@
-"""The list of one's notifications, and what the bell shows of it."""
+"""Pages of a user's notifications, and the state of the bell."""
 
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse, JsonResponse
@@ -16,15 +16,15 @@ from tickets.changes.notifications import mark_read
 from tickets.models import Notification
 from tickets.models.notifications import NotificationQuerySet
 
-SHOWN = 50
-# As many as anybody reads before they are gone.
+MOST_LISTED = 50
+# More would disappear before they are read.
 IN_A_TOAST = 3
 
 
 @desk_page(VIEW_TICKET)
 def list_page(request: StaffRequest) -> HttpResponse:
-    """The newest, read or not."""
-    newest = of_user(request).select_related("ticket__company").newest()[:SHOWN]
+    """List the newest notifications, read or not."""
+    newest = of_user(request).select_related("ticket__company").newest()[:MOST_LISTED]
     lines = [notification_line(one) for one in newest]
     title = gettext("Notifications")
     return draw(request, "admin/notifications.html", title, notifications=lines)
@@ -32,10 +32,10 @@ def list_page(request: StaffRequest) -> HttpResponse:
 
 @desk_page(VIEW_TICKET, post_only=True)
 def read_page(request: StaffRequest) -> HttpResponse:
-    """Marks those of a ticket as read, or without one all. Raises PermissionDenied."""
-    sent = request.POST.get("ticket", "")
-    ticket_id = read_id(sent)
-    if sent and ticket_id is None:
+    """Mark the notifications of a ticket, or all, as read. Raises PermissionDenied."""
+    text = request.POST.get("ticket", "")
+    ticket_id = read_id(text)
+    if text and ticket_id is None:
         raise PermissionDenied
     mark_read(request.user, ticket_id=ticket_id)
     return redirect("desk_notifications")
@@ -43,7 +43,7 @@ def read_page(request: StaffRequest) -> HttpResponse:
 
 @desk_page(VIEW_TICKET)
 def mine_page(request: StaffRequest) -> HttpResponse:
-    """Answer with the current state of the bell and of the badges of the user's own queues."""
+    """Return the state of the bell and the badges of the user's own queues, as JSON."""
     unread = of_user(request).unread()
     newest = unread.select_related("ticket__company").newest()[:IN_A_TOAST]
     queues.forget_counts(request.user)

@@ -1,4 +1,4 @@
-"""Where tickets stand: in which queues, with whom; and with what they come into a queue."""
+"""Places of tickets: their queues, agents and watchers, and the entries that put them there."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from desk.queue import queues
 from tickets.history_codes import ASSIGNING, Kind
 from tickets.models import Ticket, Watch
 
-# With what a ticket comes into a queue; into those that are not named, with any move too.
+# Kinds of entries that bring a ticket into a queue; OTHERWISE for the other queues.
 ENTERS = {
     "mine": ASSIGNING | {Kind.OPENED, Kind.WOKEN},
     "watched": frozenset({Kind.OPENED}),
@@ -22,12 +22,12 @@ OTHERWISE = ASSIGNING | {Kind.OPENED, Kind.MOVED}
 
 
 def brings_into(queue: str, kinds: Iterable[str]) -> bool:
-    """Whether one of these entries may have brought a ticket into a queue that it is in."""
+    """Check if one of these entries may have brought a ticket into its queue."""
     return not ENTERS.get(queue, OTHERWISE).isdisjoint(kinds)
 
 
 class TicketPlace(NamedTuple):
-    """Where a ticket stands now: the queues that are the same for all, and whose it is."""
+    """A ticket's current queues (those that are the same for all users), agent and watchers."""
 
     queues: frozenset[str]
     agent: int | None
@@ -41,28 +41,27 @@ class TicketPlace(NamedTuple):
         return queue in self.queues
 
     def is_of(self, me: int | None) -> bool:
-        """Whether it is somebody's own, or they watch it."""
         return me is not None and (self.agent == me or me in self.watchers)
 
 
 def places_of(ticket_ids: list[int]) -> dict[int, TicketPlace]:
-    """In which queues tickets are, by the queues' own words; none for those that are gone."""
+    """Return the places of tickets by id, by the queues' own conditions, without deleted ones."""
     if not ticket_ids:
         return {}
     mine = Ticket.objects.filter(pk__in=ticket_ids)
     agents = dict(mine.values_list("pk", "agent_id"))
-    held: dict[int, set[str]] = {pk: set() for pk in agents}
+    slugs: dict[int, set[str]] = {pk: set() for pk in agents}
     for slug, pk in queues.queue_members(list(agents)):
-        held[pk].add(slug)
+        slugs[pk].add(slug)
     watchers: dict[int, set[int]] = {pk: set() for pk in agents}
     for pk, agent in watching(agents):
         watchers[pk].add(agent)
     return {
-        pk: TicketPlace(frozenset(held[pk]), agent, frozenset(watchers[pk]))
+        pk: TicketPlace(frozenset(slugs[pk]), agent, frozenset(watchers[pk]))
         for pk, agent in agents.items()
     }
 
 
 def watching(ticket_ids: Iterable[int]) -> list[tuple[int, int]]:
-    found = Watch.objects.filter(ticket__in=list(ticket_ids))
-    return list(found.values_list("ticket_id", "agent_id"))
+    rows = Watch.objects.filter(ticket__in=list(ticket_ids))
+    return list(rows.values_list("ticket_id", "agent_id"))

@@ -1,6 +1,6 @@
-"""Which requests of open pages may wait for news in the web server, and when there is some.
+"""Requests of open pages that wait for news in the web server.
 
-They are gunicorn's, as they came: nothing of Django has seen them. Only who is known may wait.
+They are gunicorn's raw requests, which have not reached Django. Only known callers may wait.
 """
 
 from collections.abc import Sequence
@@ -14,12 +14,12 @@ from desk.live.changes import WATCHER
 
 
 def begin_waiting() -> None:
-    """Called by a web server that keeps requests."""
+    """Note that the web server holds requests; it calls this when it starts."""
     Server.keeps_requests = True
 
 
 def may_wait(request: Any) -> bool:
-    """A page that somebody looks at, and has been answered before. Reads memory alone."""
+    """Check if a request is a known caller's poll that allows waiting; reads only memory."""
     if request.path != ADDRESS or request.method != "GET" or "wait=1" not in request.query:
         return False
     return asker_of(request) is not None
@@ -31,13 +31,13 @@ def asker_of(request: Any) -> Asker | None:
 
 
 def have_news(requests: Sequence[Any]) -> list[bool]:
-    """For each whether it is to be answered now: there is news, or somebody is not known now."""
+    """Return for each request if it must be answered now: it has news, or its caller is unknown."""
     now = WATCHER.current()
     ASKERS.drop_ended(now.at)
-    told = []
+    ready = []
     for request in requests:
         asker = asker_of(request)
-        told.append(
+        ready.append(
             asker is None or bool(news_for(asker, QueryDict(request.query), now).get("news"))
         )
-    return told
+    return ready

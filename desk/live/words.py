@@ -32,8 +32,6 @@ SENTENCES = {
 
 
 class NotificationLine(NamedTuple):
-    """One notification as it is read."""
-
     ticket_id: int
     icon: str
     sentence: str
@@ -57,7 +55,6 @@ def notification_line(one: Notification) -> NotificationLine:
 
 
 def notification_sentence(one: Notification, kind: Notification.Kind) -> str:
-    """What happened, with the names of the ticket, its company and the colleague."""
     sentence = SENTENCES[kind]
     if kind == Notification.Kind.ASSIGNED and one.by in (By.AGENT, By.LEAD):
         sentence = _("%(name)s assigned ticket #%(ticket)d to you.")

@@ -7,7 +7,7 @@ from django.utils.translation import gettext
 from companies.models import Company
 from core.data.reading_order import ReadingOrder
 from core.values.spellings import same_text, typed_id
-from desk.common.search_names import companies_like
+from desk.common.search_names import search_companies
 from shipments.models import Shipment
 
 MOST_OFFERED = 5
@@ -42,7 +42,7 @@ def find_company(text: str) -> Company:
 
 def likely_companies(text: str) -> list[Company]:
     """Find active companies by words of their names or parts of words, like search."""
-    ids = [one.id for one in companies_like(text)]
+    ids = [one.id for one in search_companies(text)]
     return list(Company.objects.filter(pk__in=ids, active=True).order_by(ReadingOrder("name")))
 
 

@@ -1,4 +1,4 @@
-"""What the palette offers for what is typed: pages that the person may see, and what is found."""
+"""Offers of the command palette: pages that the user can open, and search results."""
 
 from typing import NamedTuple
 from urllib.parse import urlencode
@@ -9,14 +9,14 @@ from django.utils.translation import gettext
 
 from desk.common.pages import VIEW_TICKET, desk_page, draw
 from desk.queue import search, sidebar
-from tickets.relevance import without_accents
+from tickets.relevance import fold_accents
 
 LONGEST = 200
 MOST_PAGES = 8
 
 
 class Offer(NamedTuple):
-    """One line of the palette, and where it leads."""
+    """One line of the palette, with its link."""
 
     title: str
     detail: str
@@ -26,19 +26,19 @@ class Offer(NamedTuple):
 
 @desk_page()
 def palette_page(request: HttpRequest) -> HttpResponse:
-    """As JSON for the box on every page; as a page of links for who has no scripts."""
+    """Answer JSON to the box on every page, or a page of links to a browser without scripts."""
     words = request.GET.get("q", "").replace("\x00", "").strip()[:LONGEST]
-    found = offers(request, words)
+    matches = offers(request, words)
     if request.GET.get("as") == "json":
-        answer = JsonResponse({"offers": [one._asdict() for one in found]})
+        answer = JsonResponse({"offers": [one._asdict() for one in matches]})
         answer["Cache-Control"] = "no-store"
         return answer
     title = gettext("Search or run")
-    return draw(request, "desk/palette.html", title, words=words, offers=found)
+    return draw(request, "desk/palette.html", title, words=words, offers=matches)
 
 
 def offers(request: HttpRequest, words: str) -> list[Offer]:
-    """The pages whose names fit, then what is found; without words, all pages."""
+    """List pages with matching titles, then search results; without words, all pages."""
     pages = [page for page in all_pages(request) if fits(page.title, words)]
     if not words:
         return pages
@@ -46,7 +46,7 @@ def offers(request: HttpRequest, words: str) -> list[Offer]:
 
 
 def all_pages(request: HttpRequest) -> list[Offer]:
-    """Where the side bar leads, for whoever asks."""
+    """List the pages of the user's side bar."""
     return [
         Offer(str(item["title"]), str(group["title"]), str(item["link"]), str(item["icon"]))
         for group in sidebar.navigation(request, seldom=True)
@@ -67,8 +67,6 @@ def found_by_search(request: HttpRequest, words: str) -> list[Offer]:
 
 
 def fits(title: str, words: str) -> bool:
-    """Each word begins a word of the title; neither case nor accents count."""
-    parts = without_accents(title).split()
-    return all(
-        any(part.startswith(word) for part in parts) for word in without_accents(words).split()
-    )
+    """Return whether each word begins a word of the title, ignoring case and accents."""
+    parts = fold_accents(title).split()
+    return all(any(part.startswith(word) for part in parts) for word in fold_accents(words).split())

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget as Boxes
 
-from desk.common.admin_base import ModelAdmin, NamedInline, NeverAdded, NeverDeleted
+from desk.common.admin_base import LabelledInline, ModelAdmin, NeverAdded, NeverDeleted
 from desk.common.forms import Workload
 from desk.common.generics import WithAnnotations
 from desk.people.agent_pages import suggest_hand_over
@@ -18,13 +18,13 @@ from tickets.models import Absence, Agent, Shift
 from tickets.models.agents import AgentQuerySet
 
 
-class ShiftInline(NamedInline):
+class ShiftInline(LabelledInline):
     model = Shift
     extra = 0
     fields = ("weekday", "starts", "ends")
 
 
-class AbsenceInline(NamedInline):
+class AbsenceInline(LabelledInline):
     model = Absence
     extra = 0
     fields = ("starts_at", "ends_at", "reason")

@@ -31,7 +31,7 @@ def hand_over_page(request: StaffRequest, agent_id: int) -> HttpResponse:
             remaining, refusals = reassigning.reassign_all_of(
                 agent, user=request.user, **form.cleaned_data
             )
-        except reassigning.NotGiven as refusal:
+        except reassigning.AssignmentRefused as refusal:
             messages.error(request, str(refusal))
         else:
             if not remaining:

@@ -39,7 +39,7 @@ class CompanyAdmin(NeverDeleted, ModelAdmin):
     inlines = (TokenInline,)
     change_form_outer_before_template = "admin/companies/company/overview.html"
 
-    def context_beside(self, request: HttpRequest, row: Company) -> dict[str, Any]:
+    def extra_context(self, request: HttpRequest, row: Company) -> dict[str, Any]:
         return {"overview": company_overview(row, request.user)}
 
     def formfield_for_dbfield(

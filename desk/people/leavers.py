@@ -17,7 +17,7 @@ from desk.people import second_factor
 from tickets.models import Absence, Notification, Watch
 
 
-class StillHere(ValueError):
+class UserStillActive(ValueError):
     """User who is still active."""
 
 
@@ -26,12 +26,12 @@ def forget_user(user: User, *, dry_run: bool = False) -> dict[str, int]:
 
     Deletes name, email address, password, second factor, sign-ins, sessions and private settings.
     Their actions stay under the user name, and so do shared views. Irreversible and idempotent.
-    Raises StillHere.
+    Raises UserStillActive.
     """
     with transaction.atomic():
         locked_user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
         if locked_user.is_active:
-            raise StillHere(f"{locked_user.username} is active; switch the user off first.")
+            raise UserStillActive(f"{locked_user.username} is active; switch the user off first.")
         counts = {name: rows.count() for name, rows in personal_rows(locked_user).items()}
         if dry_run:
             return counts

@@ -98,7 +98,7 @@ def ask_reset(
                 continue
             # Bypass the cache: waiting for an unreachable one would reveal that the user exists.
             with translation.override(look_up_reading(user).language):
-                outbox.keep_mail(user.email, *reset_letter(user, url), secret=True)
+                outbox.enqueue_mail(user.email, *reset_letter(user, url), secret=True)
             logger.info("%s gets a link to set a new password", user.get_username())
         # Ring without users as well: a hanging broker would reveal whether one exists.
         outbox.ring_mail_job()
@@ -190,7 +190,7 @@ def set_by_link(user: User, token: str, password: str) -> None:
         )
         if locked.email:
             with translation.override(look_up_reading(locked).language):
-                outbox.keep_mail(locked.email, *changed_letter(locked))
+                outbox.enqueue_mail(locked.email, *changed_letter(locked))
             outbox.ring_mail_job()
 
 

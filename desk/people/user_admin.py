@@ -20,7 +20,7 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
 from core.data.reading_order import ReadingOrder
-from core.jobs.failing_rows import do_each
+from core.jobs.failing_rows import try_each
 from desk.common import sessions
 from desk.common.admin_base import ModelAdmin, NeverDeleted, ReadOnlyAdmin
 from desk.common.controls import foreign_column
@@ -153,7 +153,7 @@ class UserAdmin(NeverDeleted, BaseUserAdmin, ModelAdmin):
             self.log_change(request, user, gettext("Removed the second factor."))
             removed.append(count)
 
-        outcome = do_each(chosen, remove)
+        outcome = try_each(chosen, remove)
         text = ngettext(
             "%(count)d second factor removed.", "%(count)d second factors removed.", sum(removed)
         )

@@ -1,15 +1,15 @@
-"""Names for what somebody has begun to type: the choices of the list's filters."""
+"""Autocompletion of names in the list's filters."""
 
 from django.http import Http404, HttpRequest, JsonResponse
 
 from core.data.reading_order import reading_key
 from core.data.statements import distinct_values, read_rows
 from desk.common.pages import VIEW_TICKET, desk_page
-from desk.common.search_names import agents_like, companies_like
+from desk.common.search_names import search_agents, search_companies
 
 MOST = 10
-BEGUN = "carrier_name >= %s AND carrier_name <> ''"
-CARRIERS = f"{distinct_values('tickets_ticket', 'carrier_name', BEGUN)} LIMIT %s"
+PREFIX_CONDITION = "carrier_name >= %s AND carrier_name <> ''"
+CARRIERS = f"{distinct_values('tickets_ticket', 'carrier_name', PREFIX_CONDITION)} LIMIT %s"
 FIRST_COMPANIES = """
 SELECT name FROM companies_company ORDER BY reading_order(name) COLLATE "C" LIMIT %s
 """
@@ -19,8 +19,8 @@ ORDER BY reading_order(person.username) COLLATE "C" LIMIT %s
 """
 
 
-def fetch_names(statement: str, *given: str | int) -> list[str]:
-    return [name for (name,) in read_rows(statement, given)]
+def fetch_names(statement: str, *parameters: str | int) -> list[str]:
+    return [name for (name,) in read_rows(statement, parameters)]
 
 
 def carrier_names(begin: str) -> list[str]:
@@ -28,28 +28,30 @@ def carrier_names(begin: str) -> list[str]:
 
 
 def company_names(begin: str) -> list[str]:
-    """Any part of a name will do, without its accents."""
+    """Return the companies whose name contains the text, regardless of accents."""
     return (
-        [one.name for one in companies_like(begin, MOST)]
+        [one.name for one in search_companies(begin, MOST)]
         if begin
         else fetch_names(FIRST_COMPANIES, MOST)
     )
 
 
 def agent_logins(begin: str) -> list[str]:
-    """By login, first or last name; what is offered is the login."""
+    """Return the logins of agents whose login, first or last name matches."""
     return (
-        [one.name for one in agents_like(begin, MOST)] if begin else fetch_names(FIRST_AGENTS, MOST)
+        [one.name for one in search_agents(begin, MOST)]
+        if begin
+        else fetch_names(FIRST_AGENTS, MOST)
     )
 
 
-ASKED = {"agent": agent_logins, "company": company_names, "carrier": carrier_names}
+FINDERS = {"agent": agent_logins, "company": company_names, "carrier": carrier_names}
 
 
 @desk_page(VIEW_TICKET)
 def names_page(request: HttpRequest) -> JsonResponse:
     what = request.GET.get("what", "")
-    if what not in ASKED:
+    if what not in FINDERS:
         raise Http404
     begin = request.GET.get("begin", "").replace("\x00", "")[:100]
-    return JsonResponse({"names": ASKED[what](begin)})
+    return JsonResponse({"names": FINDERS[what](begin)})

@@ -1,6 +1,6 @@
 """The list of the tickets that an automation would touch, by an address that has its settings.
 
-So a lead sees which they are before anything is saved.
+A lead sees the list before the automation is saved.
 """
 
 import re
@@ -18,33 +18,33 @@ NUMBERS = ("type_id", "wait_days", "times", "last_days", "hours_before")
 ADDRESS = re.compile(rf"({'|'.join(Automation.Kind.values)})((?:\.[0-9]{{1,5}}){{5}})")
 
 
-def list_address(one: Automation) -> str:
-    """Of the list."""
-    value = ".".join([one.kind, *(str(getattr(one, name)) for name in NUMBERS)])
-    queue = "open" if one.kind == Automation.Kind.ESCALATE else "waiting"
+def list_address(automation: Automation) -> str:
+    """Return the URL of the list of the tickets that an automation would touch."""
+    value = ".".join([automation.kind, *(str(getattr(automation, name)) for name in NUMBERS)])
+    queue = "open" if automation.kind == Automation.Kind.ESCALATE else "waiting"
     return f"{reverse('admin:tickets_ticket_changelist')}?queue={queue}&automation={value}"
 
 
 def automation_at(value: str) -> Automation | None:
-    """An automation with these settings, which is no row; None for what is no address."""
-    found = ADDRESS.fullmatch(value)
-    if found is None:
+    """Parse the settings of an address into an unsaved automation; None if they are invalid."""
+    match = ADDRESS.fullmatch(value)
+    if match is None:
         return None
-    numbers = dict(zip(NUMBERS, map(int, found[2].split(".")[1:]), strict=True))
+    numbers = dict(zip(NUMBERS, map(int, match[2].split(".")[1:]), strict=True))
     waits = [wait for name, wait in numbers.items() if name != "type_id"]
-    known = TicketType.objects.filter(pk=numbers["type_id"]).exists()
-    if not known or not all(1 <= wait <= LONGEST_WAIT for wait in waits):
+    type_exists = TicketType.objects.filter(pk=numbers["type_id"]).exists()
+    if not type_exists or not all(1 <= wait <= LONGEST_WAIT for wait in waits):
         return None
-    return Automation(kind=found[1], **numbers)
+    return Automation(kind=match[1], **numbers)
 
 
 def title_of(value: str) -> str:
-    one = automation_at(value)
-    return gettext("unknown") if one is None else str(one)
+    automation = automation_at(value)
+    return gettext("unknown") if automation is None else str(automation)
 
 
 def narrow(tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
-    one = automation_at(value)
-    if one is None:
+    automation = automation_at(value)
+    if automation is None:
         return tickets.none()
-    return tickets.filter(pk__in=due(one, timezone.now()).order_by().values("pk"))
+    return tickets.filter(pk__in=due(automation, timezone.now()).order_by().values("pk"))

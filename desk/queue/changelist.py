@@ -1,4 +1,4 @@
-"""The list of tickets: which, in which order, how many. Quick over a million of them."""
+"""The list of tickets: selection, order and pages, fast over a million tickets."""
 
 import hashlib
 from collections.abc import Iterable
@@ -24,97 +24,95 @@ from desk.queue.places import DEADLINES, ListPlace, sorted_column
 from desk.queue.range_filters import OPEN_ONLY
 from desk.queue.search_tickets import Matches, search_tickets
 from tickets.assignment.reassigning import MOST_AT_ONCE
-from tickets.changes.seen import with_seen
+from tickets.changes.seen import with_page_token
 from tickets.models import Ticket
 from tickets.models.tickets import TicketQuerySet
 from tickets.statuses import OPEN
 
 MOST_COUNTED = 10_000
 OPEN_STATUSES = {str(status.value) for status in OPEN}
-# What an address says beside filters: the queue, the order, and a place in the list.
+# Parameters of the list's address that are not filters: queue, order, place in the list.
 NO_FILTERS = ("queue", "oldest", "at")
-# Turned round, each is served by the same index.
+# Reversed orders; the same index serves both directions.
 OLDEST = {queues.NEWEST: ("pk",), queues.NEWEST_OF_ALL: ("created_at", "pk")}
 
 
 class CappedPaginator(Paginator[Ticket]):
-    """Counts no further than anybody turns pages."""
+    """Paginator that counts MOST_COUNTED rows at most: nobody turns further pages."""
 
     object_list: QuerySet[Ticket]
     template_name = "desk/pagination.html"
 
     @cached_property
-    def counted(self) -> int:
+    def capped_count(self) -> int:
         return self.object_list.order_by().values("pk")[: MOST_COUNTED + 1].count()
 
     @cached_property
     def count(self) -> int:
-        return min(self.counted, MOST_COUNTED)
+        return min(self.capped_count, MOST_COUNTED)
 
     @property
     def has_more(self) -> bool:
-        """There are more than were counted."""
-        return self.counted > MOST_COUNTED
+        return self.capped_count > MOST_COUNTED
 
     def page(self, number: int | str) -> Page[Ticket]:
-        """Of the rows before it no more than their ids is read."""
+        """Return a page; only the ids of the rows before it are read."""
         page = super().page(number)
         if page.number > 1:
             ids = self.object_list.values_list("pk", flat=True)
-            shown = ids[page.start_index() - 1 : page.end_index()]
-            page.object_list = self.object_list.filter(pk__in=list(shown))
+            page_ids = ids[page.start_index() - 1 : page.end_index()]
+            page.object_list = self.object_list.filter(pk__in=list(page_ids))
         return page
 
     def nearest(self, number: int) -> Page[Ticket]:
-        """That page, or the first or last where there is none of that number."""
+        """Return the page of this number, or the first or last if there is none."""
         return self.page(min(max(number, 1), self.num_pages))
 
 
 class TicketChangeList(ChangeList):
-    """Its order is the queue's. Only a small queue can be sorted, and only by a deadline."""
+    """The list in its queue's order. Only a small queue can be sorted, and only by a deadline."""
 
     queue: queues.Queue
     most_at_once = MOST_AT_ONCE
-    found: Matches | None = None
-    # Whom a name was perhaps meant for, when nothing was found.
+    matches: Matches | None = None
+    # Similar names, if a search found nothing.
     near: list[search.Hit] | None = None
     order: list[Any]
-    # The row that somebody comes back to.
+    # Index of the row of the ticket that the user came back from.
     here: int | None = None
 
     def __init__(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
-        # What was ticked is meant, also when it has left the queue since the page was shown.
+        # Selected tickets must be found even if they left the queue since the page was drawn.
         ticked = request.method == "POST" and request.POST.get("select_across") != "1"
         searching = ticked or bool(request.GET.get("q", "").strip())
         self.queue = queues.current_queue(request, searching=searching)
         super().__init__(request, *args, **kwargs)
-        self.title = gettext("Search") if self.found else str(self.queue.title)
+        self.title = gettext("Search") if self.matches else str(self.queue.title)
 
     def get_filters_params(self, params: dict[str, Any] | None = None) -> dict[str, Any]:
-        found = super().get_filters_params(params)
+        filters = super().get_filters_params(params)
         for name in NO_FILTERS:
-            found.pop(name, None)
-        return found
+            filters.pop(name, None)
+        return filters
 
     @property
     def columns(self) -> list[Column]:
-        """What it is ordered by."""
         return keyset.order_columns(self.order)
 
     @property
     def turns(self) -> bool:
-        """By time: so it can be read from the oldest on, too."""
+        """True if the order is by time, so that the list can be reversed."""
         return tuple(self.order) in (*OLDEST.keys(), *OLDEST.values())
 
     @property
     def problems(self) -> list[str]:
-        """Say what filters cannot read; the list is empty then."""
-        found = (spec.problem() for spec in self.filter_specs if isinstance(spec, FieldFilter))
-        return list(filter(None, found))
+        """Messages about invalid filter values; the list is empty if there are any."""
+        texts = (spec.problem() for spec in self.filter_specs if isinstance(spec, FieldFilter))
+        return list(filter(None, texts))
 
     @property
     def as_list(self) -> str:
-        """This list, for the address of a page that is about it."""
+        """Query string that names this list in the address of another page."""
         query = "&".join((f"queue={self.queue.slug}", urlencode(self.filter_params, doseq=True)))
         return urlencode({"list": ListPlace.read(query).query})
 
@@ -134,9 +132,9 @@ class TicketChangeList(ChangeList):
         everything = cast(TicketQuerySet, self.root_queryset)
         if self.query.strip():
             terms = search.terms_of(request)
-            self.found = self.find(terms)
-            self.near = [] if self.found.ids else search.find_near(terms)
-            narrowed = everything.filter(pk__in=self.found.ids)
+            self.matches = self.find(terms)
+            self.near = [] if self.matches.ids else search.find_near(terms)
+            narrowed = everything.filter(pk__in=self.matches.ids)
         else:
             narrowed = self.queue.narrow(everything, queues.queue_counts(request).me)
         self.root_queryset = narrowed
@@ -149,27 +147,28 @@ class TicketChangeList(ChangeList):
         return search_tickets(terms)
 
     def get_ordering(self, request: HttpRequest, queryset: QuerySet[Ticket]) -> list[Any]:
-        """The queue's own: what a queryset is ordered by counts for nothing here.
+        """Return the queue's order, whatever the queryset is ordered by.
 
-        What is found is a list of ids, and an open status is rare among all tickets: in the order
-        of time, PostgreSQL could walk over everything to come across them.
+        Matches of a search and tickets with an open status are few among all: in the order of
+        the creation time PostgreSQL might scan the whole table for them, so they go by id.
         """
         self.order = self.order_of()
         return self.order
 
     def order_of(self) -> list[Any]:
-        if self.queue.small or self.found:
+        if self.queue.small or self.matches:
             for column in self.get_ordering_field_columns():
                 if deadline := DEADLINES.get(str(self.list_display[column])):
                     return [F(deadline).asc(nulls_last=True), "pk"]
         statuses = set(chosen_values(self.filter_params.get("status", ())))
         rare = statuses and statuses <= OPEN_STATUSES
-        rare = rare or any(self.params.get(one) for one in OPEN_ONLY)
-        order = queues.NEWEST if self.found or (rare and not self.queue.small) else self.queue.order
+        rare = rare or any(self.params.get(name) for name in OPEN_ONLY)
+        by_id = self.matches or (rare and not self.queue.small)
+        order = queues.NEWEST if by_id else self.queue.order
         return list(OLDEST.get(order, order) if self.params.get("oldest") else order)
 
     def get_ordering_field_columns(self) -> dict[int, Literal["desc", "asc"]]:
-        """The column that the address names, by its place; the soonest always first."""
+        """Return the index of the column that the address sorts by; always ascending."""
         name = sorted_column(self.params.get(ORDER_VAR, ""))
         columns = list(map(str, self.list_display))
         return {columns.index(name): "asc"} if name in columns else {}
@@ -177,26 +176,28 @@ class TicketChangeList(ChangeList):
     def get_query_string(
         self, new_params: dict[str, Any] | None = None, remove: Iterable[str] | None = None
     ) -> str:
-        """Address of the list with other parameters; a sort is written by the column's name.
+        """Return the query string with other parameters; a sort is written as the column's name.
 
-        Django's list asks for a sort by places of columns, the clicked one first.
+        Django passes a sort as indexes of columns, the clicked one first.
         """
-        given = dict(new_params or {})
-        if order := given.get(ORDER_VAR):
+        params = dict(new_params or {})
+        if order := params.get(ORDER_VAR):
             place = int(order.split(".")[0].removeprefix("-"))
-            given[ORDER_VAR] = str(self.list_display[place])
-        return super().get_query_string(given, remove)
+            params[ORDER_VAR] = str(self.list_display[place])
+        return super().get_query_string(params, remove)
 
     def get_results(self, request: HttpRequest) -> None:
-        """As Django's, with one count, the nearest page, and no way to show all."""
+        """Do what Django's does, with a single count, the nearest page, and no "show all"."""
         paginator = cast(
             CappedPaginator,
-            self.model_admin.get_paginator(request, with_seen(self.queryset), self.list_per_page),
+            self.model_admin.get_paginator(
+                request, with_page_token(self.queryset), self.list_per_page
+            ),
         )
         page = paginator.nearest(self.page_to_show(request))
         self.page_num = page.number
         self.result_count = paginator.count
-        # As if nothing were hidden: Unfold would offer to show all.
+        # Equal counts keep Unfold from offering to show all.
         self.full_result_count = self.result_count
         self.show_full_result_count = False
         self.show_admin_actions = True
@@ -212,7 +213,7 @@ class TicketChangeList(ChangeList):
             ticket.address = place.moved(key).ticket_address(ticket.pk)
 
     def page_to_show(self, request: HttpRequest) -> int:
-        """The one that the address names, or the one on which is the place that it names."""
+        """Return the number of the page that the address names, directly or by a place on it."""
         at = keyset.read_key(self.params.pop("at", ""), self.columns)
         if at is None or "p" in request.GET:
             return self.page_num
@@ -224,19 +225,19 @@ class TicketChangeList(ChangeList):
 
 
 class OpenedList(TicketChangeList):
-    """A list that a ticket was opened from: which tickets, in which order; no row is read."""
+    """A list that a ticket was opened from. Only its queryset is used; it reads no rows."""
 
     def find(self, terms: Terms) -> Matches:
-        """What was found when the list was shown: it is walked as it was."""
+        """Return the matches of when the list was shown, so that it is walked unchanged."""
         name = hashlib.sha256(self.query.encode()).hexdigest()
         find = super().find
         return Matches(*cached(f"found:{name}", 60, lambda: (*find(terms),)))
 
     def get_results(self, request: HttpRequest) -> None:
-        """None."""
+        """Read no rows."""
 
 
 def ticket_list(request: HttpRequest) -> TicketChangeList:
-    """The list that the address of this request asks for. Raises what the admin's list raises."""
+    """Return the list for the request's query string. Raises what the admin's list raises."""
     tickets = admin.site.get_model_admin(Ticket)
     return cast(TicketChangeList, tickets.get_changelist_instance(request))

@@ -1,4 +1,4 @@
-"""What the desk keeps of a company (companies.erasing)."""
+"""The desk's data about a company, registered for erasure (companies.erasing)."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -13,7 +13,7 @@ from desk.models import SavedView
 
 LOG_STEP = 2_000
 
-# A part of Django's log, by its key, and what in it is about the company or something of its.
+# A part of Django's admin log by id, and its entries about the company or its objects.
 LOG_PART = (
     "SELECT max(id) FROM (SELECT id FROM django_admin_log WHERE id > %s ORDER BY id LIMIT %s) s"
 )
@@ -55,20 +55,20 @@ def walk_desk_log(company_id: int, after: Any) -> Iterator[erasing.Batch]:
         ((last,),) = read_rows(LOG_PART, [after, LOG_STEP])
         if last is None:
             return
-        found = read_rows(LOGGED, {"after": after, "last": last, "company": company_id})
-        keys = [key for (key,) in found]
+        rows = read_rows(LOGGED, {"after": after, "last": last, "company": company_id})
+        keys = [key for (key,) in rows]
         after = last
         yield keys, after
 
 
 def walk_views(company_id: int, after: Any) -> Iterator[erasing.Batch]:
-    """Saved views that name it, or are about it alone."""
+    """Yield the saved views that name the company, or are filtered by it."""
     name = Company.objects.get(pk=company_id).name
     about = Q(query__regex=rf"(^|&)company[a-z_]*={company_id}(&|$)")
-    named = (
+    mentions = (
         Q(name__icontains=name) | Q(query__icontains=name) | Q(query__icontains=quote_plus(name))
     )
-    keys = list(SavedView.objects.filter(about | named).values_list("pk", flat=True))
+    keys = list(SavedView.objects.filter(about | mentions).values_list("pk", flat=True))
     if keys:
         yield keys, None
 

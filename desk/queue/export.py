@@ -1,4 +1,4 @@
-"""The tickets of a list as CSV: all of them, however many, in little memory."""
+"""Export of a list of tickets as CSV, streamed in constant memory."""
 
 from collections.abc import Iterator, Mapping
 from copy import copy
@@ -26,33 +26,33 @@ from tickets.stated_fields import STATED_FIELDS, stated_values
 EXPORT = "tickets.export_ticket"
 UNKNOWN = (IncorrectLookupParameters, DisallowedModelAdminLookup)
 AT_ONCE = 1_000
-# Nobody types more filters.
+# A URL written by hand has fewer parameters than this.
 MOST_TRIED = 30
 
 
 @desk_page(EXPORT, VIEW_TICKET)
 def export_page(request: HttpRequest) -> HttpResponseBase:
-    """The same address as the list's, so the same queue, filters and search; newest first.
+    """Export the tickets of a list, newest first; the query string is the list's.
 
-    The list leaves out a filter that it does not know; a file would be of other tickets.
+    The list ignores an unknown filter. A file is refused: it would have other tickets.
     """
     try:
-        listed = ticket_list(request)
+        changelist = ticket_list(request)
     except UNKNOWN:
         text = gettext("The list has no filter %(names)s. Nothing was exported.")
         names = ", ".join(unknown_filters(request))
         return csv_files.refuse_file([text % {"names": names}])
-    if listed.problems:
-        return csv_files.refuse_file([*listed.problems, gettext("Nothing was exported.")])
+    if changelist.problems:
+        return csv_files.refuse_file([*changelist.problems, gettext("Nothing was exported.")])
     reasons = {one.code: str(one) for one in ReasonCode.objects.all()}
-    tickets = with_names(listed.queryset)
+    tickets = with_names(changelist.queryset)
     rows = (export_cells(ticket, reasons) for ticket in one_by_one(tickets))
     name = f"tickets-{timezone.localtime():%Y-%m-%d-%H%M}"
     return csv_files.download(name, export_columns(), rows)
 
 
 def unknown_filters(request: HttpRequest) -> list[str]:
-    """Name the parameters that the list cannot be narrowed by, of the first MOST_TRIED."""
+    """Return the names of unknown filters among the first MOST_TRIED parameters."""
     unknown: list[str] = []
     alone = copy(request)
     for name, values in islice(request.GET.lists(), MOST_TRIED):
@@ -65,9 +65,9 @@ def unknown_filters(request: HttpRequest) -> list[str]:
 
 
 def one_by_one(tickets: QuerySet[Ticket]) -> Iterator[Ticket]:
-    """By id, so many at a time: no cursor or transaction stays open while somebody reads slowly.
+    """Yield the tickets by descending id, reading AT_ONCE at a time.
 
-    What is opened meanwhile is left out.
+    No cursor or transaction stays open for a slow client. Tickets opened meanwhile are left out.
     """
     ordered = tickets.order_by("-pk")
     page: list[Ticket] = list(ordered[:AT_ONCE])
@@ -77,14 +77,14 @@ def one_by_one(tickets: QuerySet[Ticket]) -> Iterator[Ticket]:
 
 
 def with_names(tickets: QuerySet[Ticket]) -> QuerySet[Ticket]:
-    """Add who decided, and the tracking number if the parcel is the company's own."""
+    """Annotate `decider`, and `tracking_number` if the parcel is the company's own."""
     own = Shipment.objects.filter(pk=OuterRef("shipment_id"), company=OuterRef("company"))
     number = Subquery(own.values("tracking_number")[:1])
     return tickets.annotate(tracking_number=number, decider=F("decided_by__username"))
 
 
 def export_columns() -> list[str]:
-    """Name the columns in the reader's language, and the zone of the times; new ones come last."""
+    """Return the headings in the reader's language; times name their zone. Add new ones last."""
     times = [
         pgettext("ticket", "opened"),
         gettext("updated"),

@@ -1,4 +1,4 @@
-"""A filter of a list as a field of the form beside it."""
+"""Base classes for filters that are fields of the form next to a list."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -15,17 +15,17 @@ from desk.common.generics import StrOrPromise
 from tickets.models import Ticket
 
 
-def chosen_values(given: Iterable[str]) -> list[str]:
+def chosen_values(texts: Iterable[str]) -> list[str]:
     """Return each value once; `a=1&a=2` and `a=1,2` mean the same."""
-    parts = (part.strip() for one in given for part in one.split(","))
+    parts = (part.strip() for text in texts for part in text.split(","))
     return list(dict.fromkeys(filter(None, parts)))
 
 
 class FieldFilter(admin.ListFilter):
-    """A filter that is one field of the form beside the list."""
+    """A filter that is one field of the form next to the list."""
 
     template = "unfold/filters/filters_field.html"
-    # As it stands in a sentence.
+    # Lower case, for the middle of a sentence.
     title: StrOrPromise
     parameter_name = ""
 
@@ -37,15 +37,15 @@ class FieldFilter(admin.ListFilter):
         model_admin: "admin.ModelAdmin[Any]",
     ) -> None:
         super().__init__(request, params, model, model_admin)
-        given = params.pop(self.parameter_name, None)
-        if given:
-            self.used_parameters[self.parameter_name] = self.read(given)
+        values = params.pop(self.parameter_name, None)
+        if values:
+            self.used_parameters[self.parameter_name] = self.read(values)
 
-    def read(self, given: list[str]) -> str:
-        return given[-1].strip()
+    def read(self, values: list[str]) -> str:
+        return values[-1].strip()
 
     def problem(self) -> str:
-        """Say why the value cannot narrow the list, which is empty then; "" if it can."""
+        """Return why the value is invalid, which makes the list empty; "" if it is valid."""
         return ""
 
     def has_output(self) -> bool:
@@ -78,7 +78,7 @@ class FieldFilter(admin.ListFilter):
 
 
 class SelectFilter(FieldFilter):
-    """One of the values that are offered, or all."""
+    """A filter by one of the offered values; without a value it does not filter."""
 
     def offered(self) -> Iterable[tuple[str, str]]:
         raise NotImplementedError
@@ -93,20 +93,20 @@ class SelectFilter(FieldFilter):
 
 
 class ChoicesFilter(FieldFilter):
-    """Several values of one field, any of which will do."""
+    """A filter by one or more values of a field."""
 
     def options(self) -> Sequence[tuple[int, StrOrPromise]]:
         raise NotImplementedError
 
-    def read(self, given: list[str]) -> str:
-        return ",".join(chosen_values(given))
+    def read(self, values: list[str]) -> str:
+        return ",".join(chosen_values(values))
 
     def bound(self) -> list[str]:
         return chosen_values([self.value()])
 
     def problem(self) -> str:
-        known = {str(number) for number, _ in self.options()}
-        unknown = [one for one in self.bound() if one not in known]
+        valid = {str(number) for number, _ in self.options()}
+        unknown = [value for value in self.bound() if value not in valid]
         text = gettext("The filter “%(filter)s” does not know %(values)s.")
         names = {"filter": self.title, "values": ", ".join(unknown)}
         return text % names if unknown else ""

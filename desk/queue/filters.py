@@ -1,4 +1,4 @@
-"""The filters beside the list of tickets. Each has an index; none asks for all its choices."""
+"""The filters of the list of tickets. Each has an index; no filter reads all its choices."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -19,7 +19,7 @@ from core.values.ids import read_id
 from core.values.spellings import same_text, typed_id
 from desk.common.cache import cached
 from desk.common.generics import StrOrPromise
-from desk.common.search_names import companies_like
+from desk.common.search_names import search_companies
 from desk.common.times import midnight
 from desk.models import Storm
 from desk.queue import automation_lists
@@ -53,9 +53,9 @@ class TypeFilter(ChoicesFilter):
 
 
 class TextFilter(FieldFilter):
-    """A name, typed; desk/list.js offers what begins like it."""
+    """A filter by a name; desk/list.js completes what is typed."""
 
-    # What the page of names is asked for.
+    # Key of the names in desk.queue.autocomplete.
     names = ""
 
     def field(self) -> forms.Field:
@@ -74,8 +74,8 @@ class AgentFilter(TextFilter):
     def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
         if value == NOBODY:
             return tickets.filter(agent=None)
-        named = Agent.objects.filter(user__username=value).values_list("pk", flat=True)
-        return tickets.filter(agent__in=list(named))
+        ids = Agent.objects.filter(user__username=value).values_list("pk", flat=True)
+        return tickets.filter(agent__in=list(ids))
 
 
 class DecidedByFilter(TextFilter):
@@ -86,8 +86,8 @@ class DecidedByFilter(TextFilter):
     def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
         if value == NOBODY:
             return tickets.filter(decided_at__isnull=False, decided_by=None)
-        named = User.objects.filter(username=value).values_list("pk", flat=True)
-        return tickets.filter(decided_by__in=list(named))
+        ids = User.objects.filter(username=value).values_list("pk", flat=True)
+        return tickets.filter(decided_by__in=list(ids))
 
 
 class CompanyFilter(TextFilter):
@@ -95,11 +95,11 @@ class CompanyFilter(TextFilter):
     parameter_name = names = "company"
 
     def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
-        """By its id, or its whole name in any case; where that is none's, by a part of it."""
+        """Filter by the company's id or full name in any case, else by a part of its name."""
         if value.isdecimal():
             return tickets.filter(company=typed_id(value) or 0)
-        named = list(Company.objects.filter(same_text("name", value)).values_list("pk", flat=True))
-        return tickets.filter(company__in=named or [one.id for one in companies_like(value)])
+        ids = list(Company.objects.filter(same_text("name", value)).values_list("pk", flat=True))
+        return tickets.filter(company__in=ids or [name.id for name in search_companies(value)])
 
 
 class CarrierFilter(TextFilter):
@@ -112,7 +112,7 @@ class CarrierFilter(TextFilter):
 
 
 class DayFilter(FieldFilter):
-    """A day in the time zone of whoever asks. What is no day narrows nothing."""
+    """A filter by a day in the reader's time zone; an invalid day does not filter."""
 
     def field(self) -> forms.Field:
         widget = UnfoldAdminTextInputWidget(attrs={"type": "date"})
@@ -147,40 +147,38 @@ class OpenedTo(DayFilter):
 
 
 class LinkedFilter(SelectFilter):
-    """A filter that nobody types: another page leads here."""
+    """A filter that only links of other pages set; the form shows it only then."""
 
     def has_output(self) -> bool:
         return bool(self.value())
 
     def offered(self) -> list[tuple[str, str]]:
-        return [(self.value(), self.says())]
+        return [(self.value(), self.description())]
 
-    def says(self) -> str:
+    def description(self) -> str:
         raise NotImplementedError
 
 
 class FigureFilter(LinkedFilter):
-    """The tickets behind a figure of a report."""
-
     title = gettext_lazy("report")
     parameter_name = "figure"
 
-    def says(self) -> str:
-        found = measures.from_address(self.value())
-        if found is None:
+    def description(self) -> str:
+        figure = measures.from_address(self.value())
+        if figure is None:
             return gettext("unknown")
-        slug, period, _ = found
+        slug, period, _ = figure
         names = {"figure": measures.MEASURES[slug].title}
         days = {"first": date_format(period.first), "last": date_format(period.last)}
         return gettext("%(figure)s, %(first)s to %(last)s") % {**names, **days}
 
     def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
-        found = measures.from_address(value)
-        return tickets.filter(measures.figure_condition(*found)) if found else tickets.none()
+        figure = measures.from_address(value)
+        return tickets.filter(measures.figure_condition(*figure)) if figure else tickets.none()
 
 
 class StormFilter(LinkedFilter):
-    """The tickets of a storm, whatever has become of them."""
+    """All tickets of a storm, open or not."""
 
     title = gettext_lazy("storm")
     parameter_name = "storm"
@@ -188,7 +186,7 @@ class StormFilter(LinkedFilter):
     def number(self) -> int:
         return read_id(self.value()) or 0
 
-    def says(self) -> str:
+    def description(self) -> str:
         return str(Storm.objects.filter(pk=self.number()).first() or gettext("unknown"))
 
     def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
@@ -197,12 +195,10 @@ class StormFilter(LinkedFilter):
 
 
 class AutomationFilter(LinkedFilter):
-    """The tickets that an automation would touch."""
-
     title = gettext_lazy("automation")
     parameter_name = "automation"
 
-    def says(self) -> str:
+    def description(self) -> str:
         return automation_lists.title_of(self.value())
 
     def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:

@@ -1,6 +1,6 @@
-"""Where a ticket stands in an ordered list, and what comes before and after it, without an offset.
+"""Keyset pagination: the neighbours of a ticket in an ordered list, without an offset.
 
-A place is told by the values that the list is ordered by, so that it still means something when the
+A key is made of the values that the list is ordered by, so it remains a valid place after the
 ticket itself has left the list.
 """
 
@@ -16,7 +16,7 @@ from tickets.models import Ticket
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
-# They ascend, and what has none comes last.
+# Always ascending, with nulls last.
 NULLABLE = ("due_at", "filing_due_at")
 
 Key = tuple[int | None, ...]
@@ -40,7 +40,7 @@ class Column(NamedTuple):
 
 
 def order_columns(order: Sequence[Any]) -> list[Column]:
-    """Of what a list is ordered by: names, or a deadline with those that have none last."""
+    """Return the columns of an order: names, or F(deadline).asc(nulls_last=True)."""
     return [
         Column(str(cast(Any, item.expression).name))
         if isinstance(item, OrderBy)
@@ -64,7 +64,7 @@ def write_key(key: Key) -> str:
 
 
 def read_key(text: str, order: Sequence[Column]) -> Key | None:
-    """None if it is no place in a list of this order."""
+    """Parse a key; None if it is not valid for this order."""
     parts = text.split(".")
     if len(parts) != len(order):
         return None
@@ -86,8 +86,9 @@ def read_key(text: str, order: Sequence[Column]) -> Key | None:
 def beyond(
     tickets: QuerySet[Ticket], order: Sequence[Column], key: Key, most: int, *, back: bool
 ) -> Iterator[QuerySet[Ticket]]:
-    """What comes after the place, or before it: queries that an index serves, each of at most
-    `most`; whatever one of them finds is nearer than what the next one does.
+    """Yield queries for up to `most` tickets after the key each, or before it if `back`.
+
+    An index serves each. The rows of one query are nearer to the key than those of the next.
     """
     ordering = [column.ordering(back=back) for column in order]
     for depth in reversed(range(len(order))):
@@ -119,7 +120,7 @@ def further_than(column: Column, number: int | None, *, back: bool) -> Iterator[
 def around(
     tickets: QuerySet[Ticket], order: Sequence[Column], key: Key, before: int, after: int
 ) -> tuple[list[Key], list[Key]]:
-    """The places next to one, in the list's order, in one statement. The last number is the id."""
+    """Return up to `before` keys before one and `after` keys after it, read in one statement."""
     names = [column.name for column in order]
     parts = [
         part.values_list(*names)
@@ -128,10 +129,10 @@ def around(
         for part in beyond(tickets, order, key, most, back=back)
     ]
     rows = parts[0].union(*parts[1:], all=True) if len(parts) > 1 else parts[0]
-    keys = sorted({tuple(map(as_number, row)) for row in rows}, key=lambda one: rank(one, order))
+    keys = sorted({tuple(map(as_number, row)) for row in rows}, key=lambda each: rank(each, order))
     here = rank(key, order)
-    earlier = [one for one in keys if rank(one, order) < here]
-    later = [one for one in keys if rank(one, order) > here]
+    earlier = [each for each in keys if rank(each, order) < here]
+    later = [each for each in keys if rank(each, order) > here]
     return earlier[-before:] if before else [], later[:after]
 
 
@@ -145,7 +146,7 @@ def rank(key: Key, order: Sequence[Column]) -> list[tuple[bool, int]]:
 def count_before(
     tickets: QuerySet[Ticket], order: Sequence[Column], key: Key, most: int
 ) -> int | None:
-    """How many stand before the place; None for more than `most`."""
+    """Count the tickets before a key; None if there are more than `most`."""
     parts = [part.values("pk") for part in beyond(tickets, order, key, most + 1, back=True)]
-    counted = (parts[0].union(*parts[1:], all=True) if len(parts) > 1 else parts[0]).count()
-    return counted if counted <= most else None
+    count = (parts[0].union(*parts[1:], all=True) if len(parts) > 1 else parts[0]).count()
+    return count if count <= most else None

@@ -1,4 +1,4 @@
-"""The list of tickets as the admin's options say it."""
+"""Admin options of the list of tickets."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ TO_FILE_COLUMNS = ("ticket", "status_pill", "claimed", "filing", "agent_name", "
 
 
 class ListPages(TicketRows):
-    """Queues, search and filters; every query of it goes through an index."""
+    """The list with queues, search and filters; an index serves each of its queries."""
 
     list_filter = FILTERS
     list_filter_submit = True
@@ -33,12 +33,12 @@ class ListPages(TicketRows):
     list_max_show_all = 0
     paginator = CappedPaginator
     show_facets = admin.ShowFacets.NEVER
-    # Named so that there is a box to search with; TicketList is what searches.
+    # The admin shows a search box only if there are fields; TicketChangeList does the search.
     search_fields = ("id",)
     search_help_text = gettext_lazy("ID, tracking or order number, company, agent or text")
 
     def get_list_display(self, request: HttpRequest) -> tuple[str, ...]:
-        """Where claims are filed, the money goes before the promises."""
+        """Return the columns; the queue of claims to file has amounts in place of due dates."""
         searching = bool(request.GET.get("q", "").strip())
         if current_queue(request, searching=searching).slug == TO_FILE:
             return TO_FILE_COLUMNS
@@ -64,7 +64,7 @@ class ListPages(TicketRows):
         return super().changelist_view(request, context)
 
     def ticket_asked_for(self, request: HttpRequest) -> int | None:
-        """The ticket that a search names, and no other; a search within filters stays a list."""
+        """Return the only ticket that a search names; None if filters are set as well."""
         alone = request.method == "GET" and set(request.GET) <= {"q", "queue"}
         if not (alone and request.GET.get("q", "").strip() and self.has_view_permission(request)):
             return None

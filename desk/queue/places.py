@@ -1,7 +1,7 @@
-"""The list that a ticket was opened from: it travels with the ticket, as `?list=` and in forms.
+"""The list that a ticket was opened from, carried along as `?list=` and in forms.
 
-It is the query of the list's own address, with the ticket's place in it. Whatever it holds is
-checked as an address is: what is unknown is left out, and nobody sees more than their own lists.
+It is the query string of the list, with the ticket's place in it. It is checked like any query
+string: unknown parameters are dropped, and it gives access to nothing that its user may not see.
 """
 
 from typing import NamedTuple
@@ -18,28 +18,28 @@ from desk.queue.keyset import Key
 LIST = "admin:tickets_ticket_changelist"
 PAGE = "admin:tickets_ticket_change"
 LONGEST = 500
-# The columns that a list is sorted by, as its address names them.
+# Columns that a list can be sorted by: their names in the address, and the fields.
 DEADLINES = {"due": "due_at", "filing": "filing_due_at"}
-KNOWN = ("queue", "q", "o", "oldest", "p", *(one.parameter_name for one in FILTERS))
+PARAMETERS = ("queue", "q", "o", "oldest", "p", *(one.parameter_name for one in FILTERS))
 
 
 class ListPlace(NamedTuple):
-    """A list, as the query of its address, and where in it somebody is; both may be empty."""
+    """A list, as its query string, and the key of a ticket in it; both may be ""."""
 
     query: str = ""
     at: str = ""
 
     @classmethod
     def read(cls, text: str) -> "ListPlace":
-        given = QueryDict(text[:LONGEST])
-        known = {
-            name: ",".join(given.getlist(name)) if name in SEVERAL else given[name]
-            for name in KNOWN
-            if given.get(name)
+        query = QueryDict(text[:LONGEST])
+        parameters = {
+            name: ",".join(query.getlist(name)) if name in SEVERAL else query[name]
+            for name in PARAMETERS
+            if query.get(name)
         }
-        if "o" in known:
-            known["o"] = sorted_column(known["o"])
-        return cls(urlencode(known), given.get("at", ""))
+        if "o" in parameters:
+            parameters["o"] = sorted_column(parameters["o"])
+        return cls(urlencode(parameters), query.get("at", ""))
 
     @property
     def token(self) -> str:
@@ -47,7 +47,7 @@ class ListPlace(NamedTuple):
 
     @property
     def address(self) -> str:
-        """Of the list, at the row."""
+        """URL of the list, at the ticket's row."""
         return f"{reverse(LIST)}?{self.token}" if self.token else reverse(LIST)
 
     def ticket_address(self, ticket_id: int) -> str:
@@ -55,39 +55,39 @@ class ListPlace(NamedTuple):
         return f"{address}?{urlencode({'list': self.token})}" if self.token else address
 
     def moved(self, key: Key) -> "ListPlace":
-        """The same list at another ticket; on which page that is, the list finds out."""
+        """Return the same list at another ticket; the list finds the page by the key."""
         query = QueryDict(self.query, mutable=True)
         query.pop("p", None)
         return ListPlace(query.urlencode(), keyset.write_key(key))
 
 
 def sorted_column(order: str) -> str:
-    """Return the name of the column that an address sorts by; "" where it names none."""
+    """Return the name of the column that an address sorts by; "" if it names none."""
     name = order.removeprefix("-")
     return name if name in DEADLINES else ""
 
 
 def list_place(request: HttpRequest) -> ListPlace:
-    """The list that the page or the form of this request was opened from."""
+    """Return the list that the page or the form of this request was opened from."""
     return ListPlace.read(request.POST.get("list", "") or request.GET.get("list", ""))
 
 
 def this_list(request: HttpRequest) -> ListPlace:
-    """The list whose own page this request is for, on the same page of it."""
+    """Return the list that this request shows, at the same page."""
     return ListPlace.read(request.GET.urlencode())._replace(at="")
 
 
 def dialog_place(request: HttpRequest) -> ListPlace:
-    """Where a dialog leads back to: what it says itself, or the list whose action opened it."""
-    said = "list" in request.POST or "list" in request.GET
-    return list_place(request) if said else this_list(request)
+    """Return the list that a dialog leads back to: the one it carries, or this request's own."""
+    carries_list = "list" in request.POST or "list" in request.GET
+    return list_place(request) if carries_list else this_list(request)
 
 
 def stay(request: HttpRequest, ticket_id: int) -> HttpResponse:
-    """To the page of this ticket, in the same list."""
+    """Redirect to the page of this ticket, in the same list."""
     return redirect(list_place(request).ticket_address(ticket_id))
 
 
 def back_to_list(request: HttpRequest) -> HttpResponse:
-    """To the list that a dialog was opened from, at the same page of it."""
+    """Redirect to the list that a dialog was opened from, at the same page of it."""
     return redirect(list_place(request).address)

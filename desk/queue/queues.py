@@ -1,4 +1,4 @@
-"""The queues that agents work from: what is in each, in which order, and how many."""
+"""The queues that agents work from: conditions, orders and counts."""
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -20,12 +20,12 @@ from tickets.models import Agent, Appeal, Ticket, Watch
 from tickets.models.tickets import TicketQuerySet
 
 MOST_SHOWN = 1_000
-# A badge may be so old. Nothing else makes it new: a ticket's move asks nothing of the desk.
+# Maximum age of a badge. Nothing else refreshes it: a move does not invalidate the cache.
 FRESH_SECONDS = 20
 COUNTED_FOR_ALL_SECONDS = 9
 
 NEWEST = ("-pk",)
-# In the order of the index over all tickets.
+# The order of the index over all tickets.
 NEWEST_OF_ALL = ("-created_at", "-pk")
 URGENT = (F("due_at").asc(nulls_last=True), "pk")
 BY_AGENT = ("agent_id", *URGENT)
@@ -39,10 +39,10 @@ class Queue(NamedTuple):
     slug: str
     title: StrPromise
     icon: str
-    # Takes the tickets and the id of the agent who asks, if they are one.
+    # Called with the tickets and the user's agent id, or None if they are not an agent.
     narrow: Narrow
     order: tuple[Any, ...] = NEWEST
-    # Over all tickets there is no index for a sort by deadline, nor any use in counting.
+    # False: too many tickets to count them, or to sort them by a deadline.
     small: bool = True
     leads_only: bool = False
 
@@ -52,12 +52,12 @@ def overdue(tickets: TicketQuerySet, me: int | None) -> TicketQuerySet:
 
 
 def watched(tickets: TicketQuerySet, me: int | None) -> TicketQuerySet:
-    """Open ones: of a decision their watchers are notified, and then they are done with."""
+    """Select the open tickets that an agent watches; a decision ends the interest in them."""
     return tickets.open().filter(pk__in=Watch.objects.filter(agent=me or 0).values("ticket"))
 
 
 def to_file(tickets: TicketQuerySet, me: int | None) -> TicketQuerySet:
-    """Open tickets whose carrier still takes a claim."""
+    """Select the open tickets whose carrier still accepts a claim."""
     return tickets.open().filter(filing_due_at__gte=timezone.now())
 
 
@@ -103,7 +103,7 @@ QUEUES = (
         gettext_lazy("Claims to file"),
         "request_quote",
         to_file,
-        # In the order of an index of its own: the most money, then the least time.
+        # The order of its own index: highest amount first, then the nearest deadline.
         order=(F("amount_claimed").desc(nulls_last=True), "filing_due_at", "pk"),
     ),
     Queue(
@@ -111,7 +111,7 @@ QUEUES = (
         gettext_lazy("Appeals"),
         "undo",
         lambda all_, me: all_.filter(appeals__state=Appeal.State.PENDING),
-        # Nothing but the appeal has changed a Declined ticket since: the oldest first.
+        # A Declined ticket was last updated by its appeal, so this is oldest appeal first.
         order=("updated_at", "pk"),
         leads_only=True,
     ),
@@ -134,20 +134,20 @@ QUEUES = (
     ),
 )
 BY_SLUG = {queue.slug: queue for queue in QUEUES}
-COUNTED = tuple(queue for queue in QUEUES if queue.small)
+COUNTED_QUEUES = tuple(queue for queue in QUEUES if queue.small)
 PERSONAL = ("mine", "snoozed", "watched")
-# What is in these does not depend on who asks.
+# Their tickets are the same for every user.
 SHARED_LISTS = tuple(queue for queue in QUEUES if queue.slug not in PERSONAL)
 SHARED = tuple(queue for queue in SHARED_LISTS if queue.small)
 
 
 def short_count(count: int) -> str | None:
-    """As a badge says it; none for nothing."""
+    """Format a count for a badge; None for zero."""
     return f"{MOST_SHOWN}+" if count > MOST_SHOWN else str(count) if count else None
 
 
 class Facts(NamedTuple):
-    """What the desk knows of somebody for some seconds: which agent they are, and the badges."""
+    """A user's agent id and badges, cached for FRESH_SECONDS."""
 
     me: int | None
     counts: dict[str, int]
@@ -162,63 +162,63 @@ def queues_for(user: User) -> list[Queue]:
 
 
 def current_queue(request: HttpRequest, *, searching: bool) -> Queue:
-    """The queue that the address names. None: one's own for agents, and all for a search."""
-    named = BY_SLUG.get(request.GET.get("queue", ""))
+    """Return the queue that the address names, or the user's default; "everything" for a search."""
+    queue = BY_SLUG.get(request.GET.get("queue", ""))
     if searching:
         return BY_SLUG["everything"]
-    if named in queues_for(staff(request)):
-        return named
+    if queue in queues_for(staff(request)):
+        return queue
     return BY_SLUG["open" if queue_counts(request).me is None else "mine"]
 
 
 def queue_counts(request: HttpRequest) -> Facts:
-    """At most FRESH_SECONDS old; asked for once in a request, and anew while the cache is away."""
-    known: Facts | None = getattr(request, "_desk_facts", None)
-    if known is None:
+    """Return the user's badges, at most FRESH_SECONDS old; read once per request."""
+    facts: Facts | None = getattr(request, "_desk_facts", None)
+    if facts is None:
         user = staff(request)
-        found = cached(f"queues:{user.pk}", FRESH_SECONDS, lambda: tuple(count_queues(user)))
-        known = Facts._make(found)
-        vars(request)["_desk_facts"] = known
-    return known
+        values = cached(f"queues:{user.pk}", FRESH_SECONDS, lambda: tuple(count_queues(user)))
+        facts = Facts._make(values)
+        vars(request)["_desk_facts"] = facts
+    return facts
 
 
 def forget_counts(user: User) -> None:
-    """Have the badges of somebody whose own lists have changed counted anew."""
+    """Drop a user's cached badges, after a change of their own lists."""
     with suppress(Exception):  # whatever the cache's client calls "away"
         cache.delete(f"desk:queues:{user.pk}")
 
 
 def count_queues(user: User) -> Facts:
-    """One statement for all badges; each looks at MOST_SHOWN entries of an index, and one more."""
+    """Count all badges in one statement, each up to MOST_SHOWN + 1 index entries."""
     me = Agent.objects.filter(user=user).values_list("pk", flat=True).first()
-    return Facts(me, count_each(COUNTED, me))
+    return Facts(me, count_each(COUNTED_QUEUES, me))
 
 
 def count_for_all() -> dict[str, int]:
-    """The badges of those queues that are the same for everybody."""
+    """Return the counts of the queues that are the same for all users."""
     return cached("queues", COUNTED_FOR_ALL_SECONDS, lambda: count_each(SHARED, None))
 
 
-def count_each(counted: Iterable[Queue], me: int | None) -> dict[str, int]:
+def count_each(queues: Iterable[Queue], me: int | None) -> dict[str, int]:
     parts: list[str] = []
-    given: list[Any] = []
-    slugs = [queue.slug for queue in counted]
+    parameters: list[Any] = []
+    slugs = [queue.slug for queue in queues]
     for queue in (BY_SLUG[slug] for slug in slugs):
         capped = queue.narrow(Ticket.objects.all(), me).order_by().values("pk")[: MOST_SHOWN + 1]
         sql, params = capped.query.sql_with_params()
         parts.append(f"(SELECT count(*) FROM ({sql}) AS capped)")  # noqa: S608 - Django's own
-        given += params
-    (counts,) = read_rows(f"SELECT {', '.join(parts)}", given)
+        parameters += params
+    (counts,) = read_rows(f"SELECT {', '.join(parts)}", parameters)
     return dict(zip(slugs, counts, strict=True))
 
 
 def queue_members(ticket_ids: list[int]) -> list[tuple[str, int]]:
-    """Which of some tickets are in which queues, of those that are the same for everybody."""
+    """Return pairs of queue slug and ticket id, for the queues that are the same for all users."""
     parts: list[str] = []
-    given: list[Any] = []
+    parameters: list[Any] = []
     for queue in SHARED_LISTS:
         tickets = Ticket.objects.filter(pk__in=ticket_ids)
         sql, params = queue.narrow(tickets, None).order_by().values("pk").query.sql_with_params()
         parts.append(f"SELECT %s, id FROM ({sql}) AS held (id)")  # noqa: S608 - Django's own
-        given += [queue.slug, *params]
-    return [(slug, pk) for slug, pk in read_rows(" UNION ALL ".join(parts), given)]
+        parameters += [queue.slug, *params]
+    return [(slug, pk) for slug, pk in read_rows(" UNION ALL ".join(parts), parameters)]

@@ -1,4 +1,4 @@
-"""Filters by how many days are left, and by how much is claimed."""
+"""Filters by days until a deadline, and by the claimed amount."""
 
 import re
 from datetime import timedelta
@@ -31,9 +31,9 @@ CLAIMED_IN = distinct_values("tickets_ticket", "currency", "amount_claimed IS NO
 
 
 class DaysFilter(SelectFilter):
-    """Open tickets whose deadline has passed, or is still to come within so many days.
+    """Open tickets whose deadline has passed, or will pass within N days.
 
-    A day ends at midnight in the time zone of whoever asks; 0 is what is left of today.
+    A day ends at midnight in the reader's time zone; 0 is the rest of today.
     """
 
     column = ""
@@ -52,11 +52,12 @@ class DaysFilter(SelectFilter):
         return [passed, *((days, days_words(int(days))) for days in offered)]
 
     def narrow(self, tickets: QuerySet[Ticket], value: str) -> QuerySet[Ticket]:
-        now, opened = timezone.now(), tickets.filter(NOT_DECIDED)
+        now = timezone.now()
+        undecided = tickets.filter(NOT_DECIDED)
         if value == PASSED:
-            return opened.filter(**{f"{self.column}__lt": now})
+            return undecided.filter(**{f"{self.column}__lt": now})
         end = midnight(timezone.localdate() + timedelta(days=int(value) + 1))
-        return opened.filter(**{f"{self.column}__gte": now, f"{self.column}__lt": end})
+        return undecided.filter(**{f"{self.column}__gte": now, f"{self.column}__lt": end})
 
 
 def days_words(days: int) -> str:
@@ -78,7 +79,7 @@ class ClaimIn(DaysFilter):
 
 
 def currencies() -> list[str]:
-    """Currencies in which something is claimed."""
+    """Return the currencies in which something is claimed, cached."""
 
     def find() -> list[str]:
         return [currency for (currency,) in read_rows(f"{CLAIMED_IN} AND value <> ''")]
@@ -87,16 +88,16 @@ def currencies() -> list[str]:
 
 
 class AmountFilter(FieldFilter):
-    """A bound of what is claimed, in the one currency that is chosen or in use."""
+    """A bound of the claimed amount, in the chosen currency or the only one in use."""
 
     lookup = ""
 
-    def __init__(self, request: HttpRequest, *given: Any) -> None:
-        super().__init__(request, *given)
+    def __init__(self, request: HttpRequest, *args: Any) -> None:
+        super().__init__(request, *args)
         self.currency = request.GET.get("currency", "").strip().upper()
 
     def amount(self) -> Decimal | None:
-        """Raises ValidationError."""
+        """Parse the amount. Raises ValidationError."""
         amount: Decimal | None = AmountField().clean(self.value())
         return amount
 
@@ -135,8 +136,8 @@ class CurrencyFilter(SelectFilter):
     title = gettext_lazy("currency")
     parameter_name = "currency"
 
-    def read(self, given: list[str]) -> str:
-        return given[-1].strip().upper()
+    def read(self, values: list[str]) -> str:
+        return values[-1].strip().upper()
 
     def problem(self) -> str:
         if not self.value() or self.value() in CURRENCIES:
@@ -152,5 +153,5 @@ class CurrencyFilter(SelectFilter):
 
 
 RANGES = (DueIn, ClaimIn, AmountFrom, AmountTo, CurrencyFilter)
-# No decided ticket is left by these.
+# Filters that select open tickets only.
 OPEN_ONLY = (DueIn.parameter_name, ClaimIn.parameter_name)

@@ -1,4 +1,4 @@
-"""What one row of the list of tickets says."""
+"""Rows of the list of tickets."""
 
 from datetime import datetime
 from typing import NamedTuple, TypedDict, cast
@@ -35,12 +35,12 @@ ROW = (
     "{}</a>"
 )
 LAST = '<span class="desk-row-sub desk-peek"><span class="desk-by">{}:</span> {}</span>'
-# How a clock that runs looks.
+# CSS marks of running clocks.
 MARKS = {ClockState.OVERDUE: "late", ClockState.SOON: "near", ClockState.RUNNING: ""}
 
 
 class Peek(NamedTuple):
-    """What a row shows beside the ticket itself."""
+    """A row's parcel, last message, and the time until which the ticket is snoozed."""
 
     tracking: str = ""
     carrier: str = ""
@@ -51,17 +51,17 @@ class Peek(NamedTuple):
 
 
 class Extras(TypedDict):
-    """What `with_peeks()` adds to tickets."""
+    """Attributes that `with_peeks()` sets on tickets."""
 
     peek: Peek
 
 
 def with_peeks(tickets: list[Ticket]) -> list[WithAnnotations[Ticket, Extras]]:
-    """Each with `peek`: one query for a page, which reads one comment of a ticket."""
+    """Set `peek` on each ticket, in one query that reads one comment per ticket."""
     last = Comment.objects.filter(ticket=OuterRef("pk")).order_by("-pk")
-    # An id that is another company's says nothing about this ticket's parcel.
+    # A shipment id of another company must not reveal that parcel.
     parcel = Shipment.objects.filter(pk=OuterRef("shipment_id"), company=OuterRef("company"))
-    listed = Ticket.objects.filter(pk__in=[one.pk for one in tickets]).values_list(
+    values = Ticket.objects.filter(pk__in=[ticket.pk for ticket in tickets]).values_list(
         "pk",
         Subquery(parcel.values("tracking_number")[:1]),
         Subquery(parcel.values("carrier_name")[:1]),
@@ -70,15 +70,15 @@ def with_peeks(tickets: list[Ticket]) -> list[WithAnnotations[Ticket, Extras]]:
         asleep_until(),
         Subquery(last.values(start=Left("text", PEEK + 1))[:1]),
     )
-    found = {
+    peeks = {
         pk: Peek(tracking or "", carrier or "", by or "", bool(public), text or "", until)
-        for pk, tracking, carrier, by, public, until, text in listed
+        for pk, tracking, carrier, by, public, until, text in values
     }
     rows = cast(list[WithAnnotations[Ticket, Extras]], tickets)
     for ticket in rows:
-        peek = found.get(ticket.pk, Peek())
+        peek = peeks.get(ticket.pk, Peek())
         if not peek.text:
-            # Nobody has answered: what there is to read is what the company wrote.
+            # A ticket without comments shows the company's own text.
             peek = peek._replace(by=By.COMPANY.value, public=True, text=ticket.comments[: PEEK + 1])
         ticket.peek = peek
     return rows
@@ -87,7 +87,7 @@ def with_peeks(tickets: list[Ticket]) -> list[WithAnnotations[Ticket, Extras]]:
 class Deadline(NamedTuple):
     text: str
     at: datetime | None = None
-    # late, near, or nothing.
+    # One of late, near, "".
     mark: str = ""
 
 
@@ -107,12 +107,12 @@ def row_deadline(at: datetime | None, now: datetime, late: str, state: ClockStat
     if at is None or state not in MARKS:
         return Deadline("")
     text = late if state == ClockState.OVERDUE else gettext("in %(distance)s")
-    left = abs((at - now).total_seconds())
-    return Deadline(text % {"distance": distance(left)}, at, MARKS[state])
+    seconds = abs((at - now).total_seconds())
+    return Deadline(text % {"distance": distance(seconds)}, at, MARKS[state])
 
 
 def as_html(deadline: Deadline) -> SafeString | str:
-    """A time with its mark; the instant itself is what the mouse finds."""
+    """Render a relative time with its mark; the tooltip has the absolute time."""
     if deadline.at is None:
         return deadline.text
     return format_html(
@@ -125,9 +125,9 @@ def as_html(deadline: Deadline) -> SafeString | str:
 
 
 def ticket_cell(ticket: Ticket, peek: Peek, address: str = "") -> SafeString:
-    """Whose ticket, about what, and what was said last; all of it leads to the ticket.
+    """Render a link to the ticket with its company, subject and last message.
 
-    Put together here: a template for each row takes longer than all queries of the page.
+    It is not a template: one per row takes longer than all queries of the page.
     """
     number = peek.tracking
     if not number and ticket.shipment_id:
@@ -152,13 +152,11 @@ def said_by(peek: Peek) -> str:
 
 
 def listed_tickets() -> TicketQuerySet:
-    """All tickets, each with the names that a list says."""
+    """Return all tickets, joined with the names that a list shows."""
     return Ticket.objects.select_related("company", "type", "agent__user")
 
 
 class TicketRows(ModelAdmin):
-    """The columns of the list."""
-
     list_display = ("ticket", "status_pill", "agent_name", "due", "filing", "updated")
     list_display_links = None
 

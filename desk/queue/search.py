@@ -1,4 +1,4 @@
-"""Everything that is found at the desk, by kind: for the palette, and for who mistyped a name."""
+"""Search over all kinds of objects, for the palette, and suggestions for mistyped names."""
 
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -45,7 +45,7 @@ LIMIT %(most)s
 
 
 class Hit(NamedTuple):
-    """Something found: a ticket, shipment, company, agent, carrier or type; where it leads."""
+    """A search result: a ticket, shipment, company, agent, carrier or type, with its link."""
 
     kind: str
     id: int
@@ -55,23 +55,23 @@ class Hit(NamedTuple):
 
 
 class SearchHits(NamedTuple):
-    """Hits by kind. `exact` is the ticket that was meant, if what was typed names just one;
-    `named` are carriers and types; `near` are names that differ in a letter, where none fits.
-    """
+    """Hits by kind; `labels` are carriers and types."""
 
+    # Id of the only ticket that the query names.
     exact: int | None
     tickets: list[Hit]
     shipments: list[Hit]
     companies: list[Hit]
     agents: list[Hit]
-    named: list[Hit]
+    labels: list[Hit]
+    # Names that differ by a letter, if no name matches.
     near: list[Hit]
 
     def hits(self) -> list[Hit]:
-        """All of them, the ticket that was meant first; a shipment behind the tickets about it."""
-        first = [one for one in self.tickets if one.id == self.exact]
-        rest = [one for one in self.tickets if one.id != self.exact]
-        names = [*self.companies, *self.agents, *self.named]
+        """Return all hits, the exact ticket first, and shipments after the tickets about them."""
+        first = [hit for hit in self.tickets if hit.id == self.exact]
+        rest = [hit for hit in self.tickets if hit.id != self.exact]
+        names = [*self.companies, *self.agents, *self.labels]
         return [*first, *names, *rest, *self.shipments, *self.near]
 
 
@@ -79,40 +79,39 @@ NOTHING = SearchHits(None, [], [], [], [], [], [])
 
 
 def find(words: str, user: User | AnonymousUser, most: int = MOST_OFFERED) -> SearchHits:
-    """What these words find, of the kinds that the user may see; bounded whatever is asked for."""
+    """Search the kinds that the user may see; the number of hits is bounded for each kind."""
     terms = search_terms.read_terms(words)
     sees_tickets = user.has_perm("tickets.view_ticket")
     if not terms.typed:
         return NOTHING
-    exact, tickets, agents, named = None, [], [], []
+    exact = None
+    tickets, agents, labels = [], [], []
     if sees_tickets:
         exact = exact_ticket(terms)
         tickets = ticket_hits(search_tickets(terms, most).ids, exact)
         agents = [agent_hit(one) for one in search_names.find_agents(terms.words, MOST_OF_OTHERS)]
-        named = [*carrier_hits(search_names.find_carriers(terms.words))]
-        named += [type_hit(one) for one in search_names.find_types(terms.words)]
+        labels = [*carrier_hits(search_names.find_carriers(terms.words))]
+        labels += [type_hit(one) for one in search_names.find_types(terms.words)]
     companies: list[Hit] = []
     if user.has_perm("companies.view_company"):
-        found = search_names.find_companies(terms.words, MOST_OF_OTHERS)
-        companies = [company_hit(one, sees_tickets) for one in found]
+        names = search_names.find_companies(terms.words, MOST_OF_OTHERS)
+        companies = [company_hit(name, sees_tickets) for name in names]
     shipments = shipment_hits(terms) if user.has_perm("shipments.view_shipment") else []
-    near = [] if companies or agents or named or not sees_tickets else find_near(terms)
-    return SearchHits(exact, tickets, shipments, companies, agents, named[:MOST_OF_OTHERS], near)
+    near = [] if companies or agents or labels or not sees_tickets else find_near(terms)
+    return SearchHits(exact, tickets, shipments, companies, agents, labels[:MOST_OF_OTHERS], near)
 
 
 def terms_of(request: HttpRequest) -> Terms:
-    """What the address asks for; taken apart once in a request."""
-    known: Terms | None = getattr(request, "_desk_terms", None)
-    if known is None:
-        known = search_terms.read_terms(request.GET.get("q", ""))
-        vars(request)["_desk_terms"] = known
-    return known
+    """Return the terms of the request's query, parsed once per request."""
+    terms: Terms | None = getattr(request, "_desk_terms", None)
+    if terms is None:
+        terms = search_terms.read_terms(request.GET.get("q", ""))
+        vars(request)["_desk_terms"] = terms
+    return terms
 
 
 def find_near(terms: Terms) -> list[Hit]:
-    """Companies, agents and carriers with such names, but for a letter, each with the search for
-    it.
-    """
+    """Find companies, agents and carriers whose names differ by a letter; links search for them."""
     companies, agents, carriers = search_names.find_near_names(terms.words)
     hits = [*(company_hit(one, True) for one in companies), *map(agent_hit, agents)]
     return [
@@ -153,7 +152,7 @@ def shipment_hits(terms: Terms) -> list[Hit]:
 
 
 def company_hit(company: Name, sees_tickets: bool) -> Hit:
-    """It leads to the company's tickets, or to its own page for who may see none."""
+    """Build a hit that links to the company's tickets, or to its page if those are not visible."""
     link = everything_with(company=company.id)
     if not sees_tickets:
         link = reverse("admin:companies_company_change", args=[company.id])
@@ -161,13 +160,12 @@ def company_hit(company: Name, sees_tickets: bool) -> Hit:
 
 
 def agent_hit(agent: Name) -> Hit:
-    """It leads to the agent's open tickets."""
     link = f"{reverse(LIST)}?{urlencode({'queue': 'open', 'agent': agent.name})}"
     return Hit("agent", agent.id, agent.full or agent.name, agent.name if agent.full else "", link)
 
 
 def carrier_hits(spellings: list[Name]) -> list[Hit]:
-    """One of each carrier, however many spellings it has; it leads to the carrier's tickets."""
+    """Build one hit per carrier, whatever its spellings, that links to the carrier's tickets."""
     carriers = {carrier_key(one.name): one.name for one in reversed(spellings)}
     return [
         Hit("carrier", 0, name, gettext("Carrier"), everything_with(carrier_name=name))
@@ -175,18 +173,18 @@ def carrier_hits(spellings: list[Name]) -> list[Hit]:
     ]
 
 
-def type_hit(found: Name) -> Hit:
-    """It leads to the tickets of the type."""
-    title = capfirst(type_label(found.name))
-    return Hit("type", found.id, title, gettext("Type"), everything_with(type=found.id))
+def type_hit(ticket_type: Name) -> Hit:
+    title = capfirst(type_label(ticket_type.name))
+    link = everything_with(type=ticket_type.id)
+    return Hit("type", ticket_type.id, title, gettext("Type"), link)
 
 
-def everything_with(**narrowed: str | int) -> str:
-    return f"{reverse(LIST)}?{urlencode({'queue': 'everything', **narrowed})}"
+def everything_with(**filters: str | int) -> str:
+    return f"{reverse(LIST)}?{urlencode({'queue': 'everything', **filters})}"
 
 
 def palette(request: HttpRequest, term: str) -> list[SearchResult]:
-    """What Ctrl+K offers; Unfold keeps it for five minutes."""
+    """Return the results for Ctrl+K; Unfold caches them for five minutes."""
     return [search_result(hit) for hit in find(term, request.user).hits()]
 
 

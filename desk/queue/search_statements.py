@@ -1,10 +1,10 @@
-"""How tickets are found, each way through an index of its own, the newest first."""
+"""SQL statements that find tickets, each through its own index, newest first."""
 
-# As search_terms() numbers the blocks.
+# Must be the block size of the database function search_terms().
 BLOCK_BITS = 14
 MOST_COMPANIES = 20
 MOST_AGENTS = 5
-# Texts that are looked at for the words of a phrase in their order.
+# Texts that are read at most to check the word order of a phrase.
 MOST_LOOKED_THROUGH = 1_000
 
 BY_ID = "SELECT id FROM tickets_ticket WHERE id = %(number)s"
@@ -15,7 +15,8 @@ JOIN tickets_ticket ticket
   ON ticket.shipment_id = parcel.id AND ticket.company_id = parcel.company_id
 WHERE search_key(parcel.tracking_number) = %(key)s AND %(key)s <> ''
 """
-# The newest of each, through an index that begins with it; never all of a large one's.
+# The newest of each name, through an index that begins with its column: a company with many
+# tickets is never read whole.
 NEWEST_OF = """
 SELECT theirs.id FROM unnest(%({names})s::{kind}[]) AS one
 CROSS JOIN LATERAL (
@@ -29,9 +30,9 @@ BY_NAMES = [
     NEWEST_OF.format(names="types", kind="bigint", column="type_id"),
     NEWEST_OF.format(names="carriers", kind="text", column="carrier_name"),
 ]
-# Block after block from the newest on, until there are enough: as quick for a word that half of
-# all tickets have as for one that none has. OFFSET 0 keeps PostgreSQL from reading all rows by
-# their ids instead. See search_terms() for what a block is.
+# Block by block from the newest on, until there are enough rows: equally fast for a word that half
+# of all tickets have and for one that no ticket has. OFFSET 0 keeps PostgreSQL from reading all
+# rows by their ids instead. See search_terms() for what a block is.
 BLOCKS = """
 SELECT found.* FROM generate_series((SELECT max({key}) FROM {table}) >> {bits}, 0, -1) AS block
 CROSS JOIN LATERAL (
@@ -64,15 +65,15 @@ def blocks(query: str, *, table: str, key: str, ticket: str, terms: str, text: s
 
 
 def in_entries(query: str) -> str:
-    """Tickets whose entry has the terms of the parameter of that name."""
+    """Return the statement for tickets whose entry has the terms of the parameter `query`."""
     return f"{blocks(query, **ENTRIES, terms='terms')} LIMIT %(most)s"
 
 
 def with_words(*, phrases: bool) -> list[str]:
-    """A statement for each place that has words; a phrase is looked for in the texts themselves."""
-    found = [blocks("words", **ENTRIES, terms="terms", text=OPENING if phrases else "")]
+    """Return a statement for each table with texts; phrases are matched in the texts themselves."""
+    statements = [blocks("words", **ENTRIES, terms="terms", text=OPENING if phrases else "")]
     for table, text in TEXTS.values():
-        found.append(
+        statements.append(
             blocks(
                 "words",
                 table=table,
@@ -83,8 +84,8 @@ def with_words(*, phrases: bool) -> list[str]:
             )
         )
     if not phrases:
-        return [f"{one} LIMIT %(most)s" for one in found]
-    return [having_phrases(one) for one in found]
+        return [f"{statement} LIMIT %(most)s" for statement in statements]
+    return [having_phrases(statement) for statement in statements]
 
 
 def having_phrases(statement: str) -> str:

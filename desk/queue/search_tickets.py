@@ -1,8 +1,8 @@
-"""Tickets by what agents know of them: an id, a number, a name, words.
+"""Search for tickets by id, number, name or words.
 
-First a short list of ids, each part of it through an index of its own; then whatever else the list
-asks of those. One statement for all of it would leave PostgreSQL the choice to walk over all
-tickets instead. Why so: decision page desk-search-folds-and-goes-block-by-block.
+The search yields a short list of ids, each part through its own index; the list's filters then
+apply to those. In a single statement PostgreSQL might choose to scan all tickets instead. The
+reasons: decision page desk-search-folds-and-goes-block-by-block.
 """
 
 from typing import Any, NamedTuple
@@ -20,13 +20,13 @@ from shipments.carriers import carrier_key
 from tickets.labels import type_label
 
 MOST_FOUND = 1_000
-# What is shown of whose tickets are all among them.
+# Matching companies and agents, at most, whose tickets a search includes.
 MOST_COMPANIES = 20
 MOST_AGENTS = 5
 
 
 class Matches(NamedTuple):
-    """At most so many ids as were asked for; whether there were more, older ones.
+    """Ids of the newest matching tickets; `more` if there are older ones.
 
     The newest tickets of these companies, agents, carriers and types are among them.
     """
@@ -40,7 +40,7 @@ class Matches(NamedTuple):
 
     @property
     def included(self) -> list[str]:
-        """Say in a sentence for each kind whose tickets are among them."""
+        """Sentences, one per kind, that name whose tickets are included."""
         carriers = {carrier_key(one.name): one.name for one in reversed(self.carriers)}
         kinds = [
             (
@@ -57,36 +57,37 @@ class Matches(NamedTuple):
         return [text % {"names": ", ".join(names)} for text, names in kinds if names]
 
 
-def names_of(found: list[Name]) -> list[str]:
-    return [one.name for one in found]
+def names_of(rows: list[Name]) -> list[str]:
+    return [row.name for row in rows]
 
 
 def search_tickets(terms: Terms, most: int = MOST_FOUND) -> Matches:
-    """Bounded whatever is asked for."""
+    """Find the newest tickets that match, `most` at most."""
     if not terms.typed:
         return Matches([], False, [], [], [], [])
     plain = [] if terms.phrases or terms.excluded else terms.words
     companies = search_names.find_companies(plain, MOST_COMPANIES)
     agents = search_names.find_agents(plain, MOST_AGENTS)
-    carriers, types = search_names.find_carriers(plain), search_names.find_types(plain)
+    carriers = search_names.find_carriers(plain)
+    types = search_names.find_types(plain)
     union = " UNION ".join(f"({part})" for part in parts_of(terms))
     statement = (
         f"SELECT id FROM ({union}) AS found WHERE id IS NOT NULL"  # noqa: S608 - our own parts
         " ORDER BY id DESC LIMIT %(most)s"
     )
-    given = {
+    parameters = {
         **search_parameters(terms, most + 1),
         "companies": [one.id for one in companies],
         "agents": [one.id for one in agents],
         "carriers": [one.name for one in carriers],
         "types": [one.id for one in types],
     }
-    ids = fetch_ids(statement, given)
+    ids = fetch_ids(statement, parameters)
     return Matches(ids[:most], len(ids) > most, companies, agents, carriers, types)
 
 
 def parts_of(terms: Terms) -> list[str]:
-    """The ways in which these may find a ticket."""
+    """Return the statements by which these terms may find a ticket."""
     ways = search_statements
     parts = [ways.BY_TRACKING, *ways.BY_NAMES]
     if terms.number is not None:
@@ -117,25 +118,24 @@ def search_parameters(terms: Terms, most: int) -> dict[str, Any]:
 
 
 def exact_ticket(terms: Terms) -> int | None:
-    """The ticket whose number this is, or the only one with this shipment or order."""
+    """Return the ticket with this number, or the only one with this shipment or order number."""
     if not terms.typed or terms.phrases or terms.excluded:
         return None
-    given = search_parameters(terms, 2)
+    parameters = search_parameters(terms, 2)
     ways = search_statements
     if terms.is_ticket:
-        return only(fetch_ids(ways.BY_ID, given))
+        return only(fetch_ids(ways.BY_ID, parameters))
     numbers = [ways.BY_ID, f"{ways.BY_SHIPMENT} LIMIT 2"] if terms.number is not None else []
-    found = fetch_ids(
-        " UNION ".join(f"({one})" for one in [*numbers, f"{ways.BY_TRACKING} LIMIT 2"]), given
-    )
-    if found or not terms.value_query:
-        return only(found)
-    return only(fetch_ids(ways.IN_VALUES, given))
+    parts = [*numbers, f"{ways.BY_TRACKING} LIMIT 2"]
+    ids = fetch_ids(" UNION ".join(f"({part})" for part in parts), parameters)
+    if ids or not terms.value_query:
+        return only(ids)
+    return only(fetch_ids(ways.IN_VALUES, parameters))
 
 
 def only(ids: list[int]) -> int | None:
     return ids[0] if len(ids) == 1 else None
 
 
-def fetch_ids(statement: str, given: dict[str, Any]) -> list[int]:
-    return [ticket_id for (ticket_id,) in read_rows(statement, given)]
+def fetch_ids(statement: str, parameters: dict[str, Any]) -> list[int]:
+    return [ticket_id for (ticket_id,) in read_rows(statement, parameters)]

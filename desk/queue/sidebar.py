@@ -1,4 +1,4 @@
-"""Where the side bar of the desk leads. The queues stand there and nowhere else."""
+"""Items of the desk's side bar: queues, saved views and pages."""
 
 from typing import Any, NamedTuple
 
@@ -24,7 +24,7 @@ class Page(NamedTuple):
 
 
 def list_of(title: str, icon: str, table: str) -> Page:
-    """The list of a table, for those who may view its rows."""
+    """Build the item for a table's list, for users who may view its rows."""
     app, model = table.split(".")
     return Page(title, icon, f"admin:{app}_{model}_changelist", f"{app}.view_{model}")
 
@@ -66,7 +66,7 @@ OTHERS = (
     list_of(gettext_noop("Users"), "group", "auth.user"),
     Page(gettext_noop("Audit"), "policy", "desk_audit", "companies.view_auditentry"),
 )
-# Pages that agents find by the palette or from a ticket, and whose permission puts them here.
+# Pages that most agents reach by the palette or from a ticket; these permissions show them here.
 SELDOM = {
     "admin:desk_storm_changelist": "desk.answer_storm",
     "admin:webhooks_webhook_changelist": "webhooks.pause_webhook",
@@ -75,12 +75,13 @@ SELDOM = {
 
 
 def navigation(request: HttpRequest, *, seldom: bool = False) -> list[dict[str, Any]]:
-    """The groups of the side bar; with `seldom`, all pages that the user may see."""
+    """Build the groups of the side bar; `seldom` includes all pages that the user may see."""
     groups = []
     if request.user.has_perm(VIEW_TICKET):
         saved = view_items(request)
-        lit = any(item["active"](request) for item in saved)
-        groups.append({"title": gettext("Queues"), "items": queue_items(request, elsewhere=lit)})
+        in_view = any(item["active"](request) for item in saved)
+        queue_list = queue_items(request, elsewhere=in_view)
+        groups.append({"title": gettext("Queues"), "items": queue_list})
         if saved:
             groups.append({"title": gettext("Saved views"), "items": saved})
     others = [
@@ -89,7 +90,7 @@ def navigation(request: HttpRequest, *, seldom: bool = False) -> list[dict[str, 
         if request.user.has_perm(page.permission)
         and (seldom or request.user.has_perm(SELDOM.get(page.address, page.permission)))
     ]
-    # A page may lie below another: the nearest is where we are.
+    # A page's URL may begin with another's: only the longest match is active.
     below = [each for each in others if each["link"] in request.path]
     for each in sorted(below, key=lambda item: len(item["link"]))[:-1]:
         each["active"] = is_active(False)
@@ -97,36 +98,36 @@ def navigation(request: HttpRequest, *, seldom: bool = False) -> list[dict[str, 
 
 
 def queue_items(request: HttpRequest, *, elsewhere: bool = False) -> list[dict[str, Any]]:
-    """Told apart by what the list shows: Unfold itself compares paths, and lights up them all."""
+    """Build the queues; only the shown one is active: by their paths, Unfold would light up all."""
     address = reverse(LIST)
     there = request.path == address
     searching = bool(request.GET.get("q", "").strip())
     current = queues.current_queue(request, searching=searching) if there else None
-    known = queues.queue_counts(request)
+    facts = queues.queue_counts(request)
     return [
         {
             "title": queue.title,
             "icon": queue.icon,
             "link": f"{address}?queue={queue.slug}",
             "active": is_active(queue == current and not elsewhere),
-            "badge": known.badge(queue),
+            "badge": facts.badge(queue),
             "badge_variant": "danger" if queue.slug == "overdue" else "primary",
         }
         for queue in queues.queues_for(staff(request))
-        if queue.slug != "snoozed" or queue == current or known.badge(queue)
+        if queue.slug != "snoozed" or queue == current or facts.badge(queue)
     ]
 
 
 def view_items(request: HttpRequest) -> list[dict[str, Any]]:
-    """One is where the list is just as it was saved."""
+    """Build the saved views; one is active if the list shows exactly its query."""
     address = reverse(LIST)
-    shown = views.clean_query(request.GET.urlencode()) if request.path == address else None
+    query = views.clean_query(request.GET.urlencode()) if request.path == address else None
     return [
         {
             "title": view.name,
             "icon": "group" if view.shared else "bookmark",
             "link": f"{address}?{view.query}",
-            "active": is_active(view.query == shown),
+            "active": is_active(view.query == query),
             "badge": queues.short_count(view.size or 0),
             "badge_variant": "primary",
         }
@@ -135,5 +136,5 @@ def view_items(request: HttpRequest) -> list[dict[str, Any]]:
 
 
 def is_active(here: bool) -> Any:
-    """As Unfold asks for it: a bare False would make it compare paths again."""
+    """Wrap a flag for Unfold, which would compare paths again for a bare False."""
     return lambda request: here

@@ -17,25 +17,26 @@ from desk.queue.places import LIST, list_place
 
 @desk_page(CHANGE_TICKET)
 def views_page(request: StaffRequest) -> HttpResponse:
-    """GET lists; POST saves the list that the form names, or changes or deletes a view."""
+    """List the saved views (GET), or save, change or delete one (POST)."""
     if request.method != "POST":
         return show_views(request)
-    user, sent = request.user, request.POST
-    number = sent.get("view", "")
+    user = request.user
+    data = request.POST
+    number = data.get("view", "")
     visible = SavedView.objects.filter(pk__in=[one.pk for one in views.views_for(user)])
     view = get_object_or_404(visible, pk=read_id(number)) if number else None
-    if view is not None and "delete" in sent:
+    if view is not None and "delete" in data:
         views.delete_view(user, view)
         text = gettext("View “%(name)s” deleted.")
         messages.success(request, text % {"name": view.name})
         return redirect("admin:tickets_ticket_views")
-    query = view.query if view else sent.get("list", "")
+    query = view.query if view else data.get("list", "")
     try:
         saved = views.save_view(
             user,
-            name=sent.get("name", ""),
+            name=data.get("name", ""),
             query=query,
-            shared="shared" in sent,
+            shared="shared" in data,
             view=view,
         )
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""Lists of tickets saved under a name: who sees which, who may change which."""
+"""Saved views: lists of tickets under a name, and who may see and change them."""
 
 from contextlib import suppress
 from typing import NamedTuple
@@ -20,13 +20,13 @@ from desk.queue.walking import open_list
 
 MOST_OWN = 30
 MOST_SHARED = 30
-# In the side bar. More is a list that nobody reads, and each is counted.
+# Views in the side bar: a longer list would not be read, and counting each costs a query.
 MOST_SHOWN = 12
 FRESH_SECONDS = 60
 
 
 class ViewItem(NamedTuple):
-    """A view in the side bar. `size` is None where counting would cost too much."""
+    """A view in the side bar. `size` is None if counting would cost too much."""
 
     view_id: int
     name: str
@@ -36,22 +36,22 @@ class ViewItem(NamedTuple):
 
 
 def views_for(user: User) -> list[SavedView]:
-    """One's own and those that are shared, by name; bounded."""
-    seen = SavedView.objects.filter(Q(owner=user) | Q(shared=True)).select_related("owner")
-    return list(seen[: MOST_OWN + MOST_SHARED])
+    """Return the user's own and the shared views by name, MOST_OWN + MOST_SHARED at most."""
+    views = SavedView.objects.filter(Q(owner=user) | Q(shared=True)).select_related("owner")
+    return list(views[: MOST_OWN + MOST_SHARED])
 
 
 def may_change(view: SavedView, user: User) -> bool:
-    """One's own; what is shared is its owner's and that of whoever may share."""
+    """Check if the user owns the view, or it is shared and the user may share views."""
     return view.owner_id == user.pk or (view.shared and user.has_perm("desk.share_view"))
 
 
 def save_view(
     user: User, *, name: str, query: str, shared: bool, view: SavedView | None = None
 ) -> SavedView:
-    """A new view, or one that is changed.
+    """Create a view, or change the one passed.
 
-    Raises PermissionDenied, and ValidationError with what is wrong by field.
+    Raises PermissionDenied, and ValidationError with messages by field.
     """
     if view is not None and not may_change(view, user):
         raise PermissionDenied
@@ -62,34 +62,34 @@ def save_view(
         raise ValidationError({"name": gettext("Enter a name.")})
     if len(name) > 60:
         raise ValidationError({"name": gettext("Enter at most 60 characters.")})
-    kept = view or SavedView(owner=user)
+    row = view or SavedView(owner=user)
     with transaction.atomic():
-        # Two windows of one person do not save one too many.
+        # Two simultaneous requests of one user must not exceed MOST_OWN.
         User.objects.select_for_update().get(pk=user.pk)
         if view is None and SavedView.objects.filter(owner=user).count() >= MOST_OWN:
             most = gettext("You already have %(most)d views. Delete one first.")
             raise ValidationError({"name": most % {"most": MOST_OWN}})
-        kept.name, kept.shared = name, shared
-        kept.query = clean_query(query)
+        row.name, row.shared = name, shared
+        row.query = clean_query(query)
         try:
             with transaction.atomic():
-                kept.save()
+                row.save()
         except IntegrityError as error:
-            taken = gettext("There is already a view called “%(name)s”.")
-            raise ValidationError({"name": taken % {"name": name}}) from error
+            text = gettext("There is already a view called “%(name)s”.")
+            raise ValidationError({"name": text % {"name": name}}) from error
     forget(user)
-    return kept
+    return row
 
 
 def clean_query(query: str) -> str:
-    """Without a page, or a place in the list."""
-    given = QueryDict(ListPlace.read(query).query, mutable=True)
-    given.pop("p", None)
-    return given.urlencode()
+    """Normalize a list's query string, without a page or a place in the list."""
+    parameters = QueryDict(ListPlace.read(query).query, mutable=True)
+    parameters.pop("p", None)
+    return parameters.urlencode()
 
 
 def delete_view(user: User, view: SavedView) -> None:
-    """Raises PermissionDenied."""
+    """Delete a view. Raises PermissionDenied."""
     if not may_change(view, user):
         raise PermissionDenied
     view.delete()
@@ -97,29 +97,30 @@ def delete_view(user: User, view: SavedView) -> None:
 
 
 def forget(user: User) -> None:
-    """Whoever changed a view sees it at once; others within FRESH_SECONDS."""
+    """Drop a user's cached views; other users see a change within FRESH_SECONDS."""
     with suppress(Exception):  # whatever the cache's client calls "away"
         cache.delete(f"desk:views:{user.pk}")
 
 
 def items_for(request: HttpRequest) -> list[ViewItem]:
-    """For the side bar; at most FRESH_SECONDS old."""
+    """Return the views of the side bar, at most FRESH_SECONDS old."""
     user = staff(request)
-    found = cached(f"views:{user.pk}", FRESH_SECONDS, lambda: tuple(count_views(request)))
-    return [ViewItem(*one) for one in found]
+    rows = cached(f"views:{user.pk}", FRESH_SECONDS, lambda: tuple(count_views(request)))
+    return [ViewItem(*row) for row in rows]
 
 
 def count_views(request: HttpRequest) -> list[ViewItem]:
-    shown = views_for(staff(request))[:MOST_SHOWN]
+    views = views_for(staff(request))[:MOST_SHOWN]
     return [
-        ViewItem(one.pk, one.name, one.query, one.shared, count_of(request, one)) for one in shown
+        ViewItem(view.pk, view.name, view.query, view.shared, count_of(request, view))
+        for view in views
     ]
 
 
 def count_of(request: HttpRequest, view: SavedView) -> int | None:
-    """Of open tickets alone: over all tickets, or through a search, counting is no small thing."""
+    """Count a view's tickets; None over all tickets or through a search, which would be slow."""
     opened = open_list(request, view.query)
-    if opened.found is not None or not opened.queue.small:
+    if opened.matches is not None or not opened.queue.small:
         return None
-    counted: int = opened.queryset.order_by().values("pk")[: queues.MOST_SHOWN + 1].count()
-    return counted
+    count: int = opened.queryset.order_by().values("pk")[: queues.MOST_SHOWN + 1].count()
+    return count

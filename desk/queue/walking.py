@@ -1,4 +1,4 @@
-"""The list that a ticket was opened from, walked: what comes before the ticket and after it."""
+"""Navigation in the list that a ticket was opened from: its previous and next tickets."""
 
 from copy import copy
 from typing import NamedTuple, cast
@@ -15,20 +15,18 @@ from desk.queue.keyset import Key
 from desk.queue.places import ListPlace, list_place
 from tickets.models import Ticket
 
-# What stands beside a ticket on a wide screen.
+# Neighbours that a wide screen shows next to a ticket.
 BEFORE, AFTER = 10, 25
 
 
 class Neighbour(NamedTuple):
-    """A ticket of the list, and its address, which says where in the list it is."""
+    """A ticket of the list, and its URL, which has its place in the list."""
 
     ticket_id: int
     address: str
 
 
 class Walk(NamedTuple):
-    """A list around one ticket."""
-
     ticket_id: int
     place: ListPlace
     title: str
@@ -52,30 +50,30 @@ class Walk(NamedTuple):
         return f"&{urlencode({'list': self.place.token})}"
 
     def rows(self, ticket: Ticket) -> list[tuple[Ticket, str, bool]]:
-        """The ticket among its neighbours: each with its address, and whether it is the one."""
+        """Return the ticket and its neighbours, each with its URL; True marks the ticket itself."""
         near = [*self.before, Neighbour(ticket.pk, self.here), *self.after]
         fields = ("company", "type")
-        ids = [one.ticket_id for one in near if one.ticket_id != ticket.pk]
-        found = {ticket.pk: ticket, **Ticket.objects.select_related(*fields).in_bulk(ids)}
+        ids = [each.ticket_id for each in near if each.ticket_id != ticket.pk]
+        tickets = {ticket.pk: ticket, **Ticket.objects.select_related(*fields).in_bulk(ids)}
         return [
-            (found[one.ticket_id], one.address, one.ticket_id == ticket.pk)
-            for one in near
-            if one.ticket_id in found
+            (tickets[each.ticket_id], each.address, each.ticket_id == ticket.pk)
+            for each in near
+            if each.ticket_id in tickets
         ]
 
 
 def open_list(request: HttpRequest, query: str) -> OpenedList:
-    """The list of that address, as this person may see it; no row of it is read."""
-    asked = copy(request)
-    asked.method = "GET"
-    vars(asked).update(GET=QueryDict(query), desk_opened_list=True)
-    # The words that this page itself searches for are another list's.
-    vars(asked).pop("_desk_terms", None)
-    return cast(OpenedList, ticket_list(asked))
+    """Return the list of a query string as this user may see it; no rows are read."""
+    list_request = copy(request)
+    list_request.method = "GET"
+    vars(list_request).update(GET=QueryDict(query), desk_opened_list=True)
+    # The cached terms belong to the query of this page, not to the list's.
+    vars(list_request).pop("_desk_terms", None)
+    return cast(OpenedList, ticket_list(list_request))
 
 
 def walk(request: HttpRequest, ticket: Ticket, before: int = BEFORE, after: int = AFTER) -> Walk:
-    """The list around a ticket: one query, and those that the list's own filters need."""
+    """Return the list around a ticket, in one query besides those of the list's filters."""
     place = list_place(request)
     opened = open_list(request, place.query)
     order = opened.columns
@@ -84,11 +82,11 @@ def walk(request: HttpRequest, ticket: Ticket, before: int = BEFORE, after: int 
     earlier, later = keyset.around(opened.queryset, order, key, before, after)
 
     def neighbours(keys: list[Key]) -> list[Neighbour]:
-        ids = [(int(one[-1] or 0), one) for one in keys]
+        ids = [(int(each[-1] or 0), each) for each in keys]
         return [
-            Neighbour(ticket_id, place.moved(one).ticket_address(ticket_id))
-            for ticket_id, one in ids
-            # Its key may have changed since: it is not its own neighbour.
+            Neighbour(ticket_id, place.moved(each).ticket_address(ticket_id))
+            for ticket_id, each in ids
+            # The ticket's key may have changed since: it must not be its own neighbour.
             if ticket_id != ticket.pk
         ]
 
@@ -96,16 +94,16 @@ def walk(request: HttpRequest, ticket: Ticket, before: int = BEFORE, after: int 
 
 
 def open_next(request: HttpRequest, ticket: Ticket) -> HttpResponse:
-    """To the next ticket of the list; at its end to the list, and say so.
+    """Redirect to the next ticket of the list, or at its end to the list with a message.
 
-    Those that an answer waits for are passed over.
+    Tickets that have a pending answer are skipped.
     """
-    found = walk(request, ticket, before=0)
-    near = Ticket.objects.filter(pk__in=[one.ticket_id for one in found.after])
+    around = walk(request, ticket, before=0)
+    near = Ticket.objects.filter(pk__in=[neighbour.ticket_id for neighbour in around.after])
     free = set(near.unawaited().values_list("pk", flat=True))
-    for one in found.after:
-        if one.ticket_id in free:
-            return redirect(one.address)
+    for neighbour in around.after:
+        if neighbour.ticket_id in free:
+            return redirect(neighbour.address)
     text = gettext("That was the last ticket of “%(list)s”.")
-    messages.info(request, text % {"list": found.title})
-    return redirect(found.place.address)
+    messages.info(request, text % {"list": around.title})
+    return redirect(around.place.address)

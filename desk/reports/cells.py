@@ -1,4 +1,4 @@
-"""What stands in tables: words, numbers, times, and where the tickets behind a number are."""
+"""Cells of tables: texts, numbers and times, with links to the tickets behind a number."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -10,13 +10,13 @@ from django.utils.formats import number_format
 
 from core.values.currencies import exact_amount
 from core.values.money import money_number
-from desk.reports.counting import Narrowed, Times
+from desk.reports.counting import Scope, Times
 from desk.reports.measures import OF_DECIDED, name_in_address
 from desk.reports.report import Money
 
 
 class Cell(NamedTuple):
-    """What is read, what a file says in its place, and where the tickets behind it are."""
+    """A displayed text, its raw value for an exported file, and the list of its tickets."""
 
     text: str
     value: object
@@ -26,8 +26,8 @@ class Cell(NamedTuple):
         return self.text
 
     @property
-    def says_words(self) -> bool:
-        """Not a number: it may be text from outside."""
+    def is_text(self) -> bool:
+        """True for a text, which may come from outside and is escaped as foreign."""
         return isinstance(self.value, str)
 
 
@@ -36,30 +36,30 @@ def number_cell(number: int, link: str = "") -> Cell:
 
 
 class PlainNumbers:
-    """Makes cells of numbers that lead nowhere."""
+    """Builder of cells for numbers without links."""
 
-    def number(self, slug: str, number: int, **narrowed: Any) -> Cell:
+    def number(self, slug: str, number: int, **filters: Any) -> Cell:
         return number_cell(number)
 
 
 class LinkedNumbers(PlainNumbers):
-    """Makes cells of a report; the lists that they lead to are narrowed as the report is."""
+    """Builder of cells of a report; the linked lists have the report's filters."""
 
-    def __init__(self, asked: Narrowed) -> None:
-        self.asked = asked
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
         self.list = reverse("admin:tickets_ticket_changelist")
-        given = {
-            "type": asked.type_id,
-            "carrier_name": asked.carrier,
-            "company": asked.company_id,
+        filters = {
+            "type": scope.type_id,
+            "carrier_name": scope.carrier,
+            "company": scope.company_id,
         }
-        self.narrowed = {name: value for name, value in given.items() if value}
+        self.filters = {name: value for name, value in filters.items() if value}
 
-    def number(self, slug: str, number: int, reason: str = "", **narrowed: Any) -> Cell:
-        figure = name_in_address(slug, self.asked.period, reason)
-        if slug in OF_DECIDED and "agent" in narrowed:
-            narrowed["decided_by"] = narrowed.pop("agent")
-        query = {"queue": "everything", "figure": figure, **self.narrowed, **narrowed}
+    def number(self, slug: str, number: int, reason: str = "", **filters: Any) -> Cell:
+        figure = name_in_address(slug, self.scope.period, reason)
+        if slug in OF_DECIDED and "agent" in filters:
+            filters["decided_by"] = filters.pop("agent")
+        query = {"queue": "everything", "figure": figure, **self.filters, **filters}
         return number_cell(number, f"{self.list}?{urlencode(query)}" if number else "")
 
 
@@ -74,12 +74,12 @@ def share_cell(part: int, whole: int) -> Cell:
 
 
 def change_cell(now: int | Decimal, before: int | Decimal) -> Cell:
-    """By how much it grew; nothing where there was nothing before."""
+    """Return the growth in percent; empty if the previous value is zero."""
     if not before:
         return Cell("", "")
-    grown = 100 * (now - before) / before
+    growth = 100 * (now - before) / before
     return Cell(
-        f"{'+' if grown > 0 else ''}{number_format(round(grown), 0)} %", round(float(grown), 1)
+        f"{'+' if growth > 0 else ''}{number_format(round(growth), 0)} %", round(float(growth), 1)
     )
 
 
@@ -100,7 +100,7 @@ def times_cells(times: Times) -> list[Cell]:
 
 
 def duration(time: timedelta | None) -> str:
-    """To the minute, the hour or the day, in two units at most."""
+    """Format a time in its two largest units: days and hours, or hours and minutes."""
     if time is None:
         return ""
     minutes = round(time.total_seconds() / 60)

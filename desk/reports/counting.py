@@ -1,4 +1,4 @@
-"""Counts tickets by their measures: of all, and of each type, carrier, agent, day and age."""
+"""Counts of tickets per measure: in total, and by type, carrier, agent, day and age."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -29,21 +29,21 @@ from shipments.carriers import carrier_key, usual_spellings
 from tickets.models import Agent, Ticket, TicketType
 from tickets.models.carriers import spellings_of
 
-# Of a carrier, type or agent, or of all: how many tickets of each measure.
+# Number of tickets by measure.
 Counts = dict[str, int]
-# By the name of what tickets are grouped by, then by type, carrier, agent, day or age.
+# Counts by dimension, then by key: a type, carrier, agent, day or age.
 Groups = dict[str, dict[Any, Counts]]
 DIMENSIONS = ("type_id", "carrier_name", "user_id")
-# What is grouped by together: types and agents have few pairs, and a set less is a pass less.
+# Grouping sets. Types and agents form few pairs, so they share one: each set costs a pass.
 SETS = (("carrier_name",), ("type_id", "user_id"), ("day",), ("age",))
-# Measures of the same tickets: each is counted in one statement.
+# Measures over the same tickets, which are counted in one statement.
 COHORTS = (OF_OPENED, OF_DECIDED, OF_OPEN)
-# Ages of what is open, in days: up to, and beyond the last.
+# Upper bounds of the age groups of open tickets, in days; one more group is beyond the last.
 AGES = (1, 3, 7, 14, 28)
 
 
-class Narrowed(NamedTuple):
-    """Which tickets are counted. Days are those of the zone that is active."""
+class Scope(NamedTuple):
+    """Scope of a count: a period in days of the active time zone, and filters."""
 
     period: Period
     type_id: int | None = None
@@ -53,37 +53,38 @@ class Narrowed(NamedTuple):
 
     @property
     def key(self) -> str:
-        """For what is kept: the same for nothing else."""
-        zone, carrier = timezone.get_current_timezone_name(), self.carrier.encode().hex()
+        """Cache key, unique for the scope and the time zone."""
+        zone = timezone.get_current_timezone_name()
+        carrier = self.carrier.encode().hex()
         days = f"{self.period.first}:{self.period.last}:{zone}"
         return f"{days}:{self.type_id}:{carrier}:{self.company_id}:{self.agent_id}"
 
     def tickets(self, slug: str) -> QuerySet[Ticket]:
-        """All that may count for this measure."""
-        found = Q()
+        """Return the tickets of the scope that the measure's cohort consists of."""
+        where = Q()
         if self.type_id:
-            found &= Q(type_id=self.type_id)
+            where &= Q(type_id=self.type_id)
         if self.carrier:
-            found &= Q(carrier_name__in=spellings_of(self.carrier))
+            where &= Q(carrier_name__in=spellings_of(self.carrier))
         if self.company_id:
-            found &= Q(company_id=self.company_id)
+            where &= Q(company_id=self.company_id)
         if self.agent_id and slug in OF_DECIDED:
-            found &= Q(decided_by_id=Agent.objects.filter(pk=self.agent_id).values("user_id")[:1])
+            where &= Q(decided_by_id=Agent.objects.filter(pk=self.agent_id).values("user_id")[:1])
         elif self.agent_id:
-            found &= Q(agent_id=self.agent_id)
+            where &= Q(agent_id=self.agent_id)
         during = ALL_MEASURES[slug].during(self.period)
-        return Ticket.objects.filter(during, found).order_by()
+        return Ticket.objects.filter(during, where).order_by()
 
 
 class Names(NamedTuple):
-    """What users and types are called, as the code knows the types."""
+    """Names of users and ticket types by id; those of types are not translated."""
 
     users: dict[int, str]
     types: dict[int, str]
 
 
 class Times(NamedTuple):
-    """Of the time that something took: how many, the middle one, what nine of ten stay below."""
+    """Number, median and 90th percentile of durations."""
 
     number: int = 0
     median: timedelta | None = None
@@ -92,15 +93,15 @@ class Times(NamedTuple):
 
 def names() -> Names:
     users = dict(User.objects.values_list("pk", "username"))
-    return Names(users, {one.pk: one.name for one in TicketType.objects.all()})
+    return Names(users, {row.pk: row.name for row in TicketType.objects.all()})
 
 
-def count(asked: Narrowed, slugs: Sequence[str], by: Sequence[str] = ()) -> tuple[Counts, Groups]:
-    """Count these measures, of all and by each of `by`: a statement for each cohort."""
+def count(scope: Scope, slugs: Sequence[str], by: Sequence[str] = ()) -> tuple[Counts, Groups]:
+    """Count measures in total and by the dimensions `by`, in one statement per cohort."""
     total, groups = dict.fromkeys(slugs, 0), {name: dict[Any, Counts]() for name in by}
     for cohort in COHORTS:
         wanted = [slug for slug in cohort if slug in slugs]
-        for keys, first, counts in counted(asked, wanted, by) if wanted else ():
+        for keys, first, counts in count_cohort(scope, wanted, by) if wanted else ():
             for name, key in keys.items():
                 add(groups[name].setdefault(key, {}), counts)
             if first:
@@ -115,21 +116,22 @@ def add(to: Counts, counts: Mapping[str, int]) -> None:
         to[slug] = to.get(slug, 0) + number
 
 
-def counted(
-    asked: Narrowed, slugs: Sequence[str], by: Sequence[str]
+def count_cohort(
+    scope: Scope, slugs: Sequence[str], by: Sequence[str]
 ) -> list[tuple[dict[str, Any], bool, Counts]]:
-    """In one statement, whose conditions are those of the lists: of what, and how many.
+    """Count measures of one cohort in one statement, with the same conditions as the lists.
 
-    Each ticket is counted once in every set of groups: True are the rows of the first.
+    Returns rows of the keys by dimension, True for the first grouping set, and the counts. Each
+    set counts every ticket once, so the first one's rows add up to the total.
     """
-    known = groups_of(slugs[0])
-    sets = [[name for name in each if name in by and name in known] for each in SETS]
+    dimensions = groups_of(slugs[0])
+    sets = [[name for name in each if name in by and name in dimensions] for each in SETS]
     sets = [each for each in sets if each] or [[]]
     by = [name for each in sets for name in each]
     flags = {slug: flag(ALL_MEASURES[slug].of) for slug in slugs}
-    made = {name: known[name] for name in by if name not in ("type_id", "carrier_name")}
-    inner = asked.tickets(slugs[0]).annotate(**made, **flags).values(*by, *flags)
-    written = ", ".join(f"({', '.join(each)})" for each in sets)
+    expressions = {name: dimensions[name] for name in by if name not in ("type_id", "carrier_name")}
+    inner = scope.tickets(slugs[0]).annotate(**expressions, **flags).values(*by, *flags)
+    grouping_sets = ", ".join(f"({', '.join(each)})" for each in sets)
     rows = run(
         [
             *(f'grouping("{name}")' for name in by),
@@ -137,14 +139,14 @@ def counted(
             *(f'coalesce(sum("{slug}"), 0)' for slug in slugs),
         ],
         inner,
-        f"GROUP BY GROUPING SETS ({written})",
+        f"GROUP BY GROUPING SETS ({grouping_sets})",
     )
-    found = []
+    result = []
     for row in rows:
         keys = {name: row[len(by) + n] for n, name in enumerate(by) if row[n] == 0}
         numbers = map(int, row[2 * len(by) :])
-        found.append((keys, [*keys] == sets[0], dict(zip(slugs, numbers, strict=True))))
-    return found
+        result.append((keys, [*keys] == sets[0], dict(zip(slugs, numbers, strict=True))))
+    return result
 
 
 def flag(of: Q) -> Any:
@@ -152,10 +154,10 @@ def flag(of: Q) -> Any:
 
 
 def groups_of(slug: str) -> dict[str, Any]:
-    """What the tickets of a measure can be grouped by."""
+    """Return the dimensions by which a measure's tickets can be grouped, with expressions."""
     usual = {"type_id": F("type_id"), "carrier_name": F("carrier_name")}
     if slug in OF_DECIDED:
-        # A decision is of who decided, whoever holds the ticket now.
+        # A decision counts for the user who decided, whoever has the ticket now.
         return {**usual, "user_id": F("decided_by_id"), "day": TruncDate("decided_at")}
     usual["user_id"] = F("agent__user_id")
     if slug in OF_OPEN:
@@ -164,17 +166,17 @@ def groups_of(slug: str) -> dict[str, Any]:
 
 
 def age() -> Func:
-    """How many of AGES a ticket is younger than."""
+    """Return an expression for the number of AGES that a ticket is younger than."""
     begins = sorted(timezone.now() - timedelta(days=days) for days in AGES)
     thresholds = Value(begins, ArrayField(DateTimeField()))
     return Func("created_at", thresholds, function="width_bucket", output_field=IntegerField())
 
 
-def times(asked: Narrowed, slug: str, end: str, by: str) -> dict[Any, Times]:
-    """From opening to `end`, of the tickets of a measure; None is all together."""
-    took = ExpressionWrapper(F(end) - F("created_at"), DurationField())
+def times(scope: Scope, slug: str, end: str, by: str) -> dict[Any, Times]:
+    """Return the times from opening to `end` by the keys of `by`; None is the key of all."""
+    duration = ExpressionWrapper(F(end) - F("created_at"), DurationField())
     key = groups_of(slug)[by]
-    inner = asked.tickets(slug).annotate(key=key, took=took).values("key", "took")
+    inner = scope.tickets(slug).annotate(key=key, took=duration).values("key", "took")
     middle = "percentile_disc(ARRAY[0.5, 0.9]) WITHIN GROUP (ORDER BY took)"
     rows = run(["grouping(key)", "key", "count(took)", middle], inner, "GROUP BY ROLLUP (key)")
     return {
@@ -185,18 +187,18 @@ def times(asked: Narrowed, slug: str, end: str, by: str) -> dict[Any, Times]:
 
 
 def merged(groups: Mapping[str, Counts]) -> dict[str, Counts]:
-    """Each carrier once, in its usual spelling."""
+    """Merge the spellings of a carrier under its usual one."""
     usual = usual_spellings({name: sum(counts.values()) for name, counts in groups.items()})
-    found: dict[str, Counts] = {}
+    result: dict[str, Counts] = {}
     for spelling, counts in groups.items():
-        add(found.setdefault(usual[carrier_key(spelling)], {}), counts)
-    return found
+        add(result.setdefault(usual[carrier_key(spelling)], {}), counts)
+    return result
 
 
 def run(columns: Sequence[str], inner: QuerySet[Any, Any], rest: str) -> list[tuple[Any, ...]]:
-    """Rows of a statement over tickets that a list's conditions find; the columns are our own."""
+    """Run an aggregate over a queryset; columns and the rest must be trusted SQL."""
     try:
         sql, values = inner.query.sql_with_params()
-    except EmptyResultSet:  # of a carrier that nobody has
+    except EmptyResultSet:  # a carrier without tickets
         return []
     return read_rows(f"SELECT {', '.join(columns)} FROM ({sql}) AS found {rest}", values)  # noqa: S608

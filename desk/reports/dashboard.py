@@ -1,4 +1,4 @@
-"""The first page of the desk: a lead's figures, an agent's own day. And the pages behind it."""
+"""The start page, with a lead's figures and an agent's day, and the pages that it links to."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -16,7 +16,7 @@ from desk.common.pages import desk_page, draw
 from desk.common.requests import staff
 from desk.first_run import steps
 from desk.reports import figure_tables
-from desk.reports.counting import Narrowed
+from desk.reports.counting import Scope
 from desk.reports.figures import SPANS, days_up_to_today, in_deployment_zone
 from desk.reports.kept import FAIRNESS, FIGURES
 from desk.reports.tables import MOST_ROWS, Table
@@ -28,7 +28,7 @@ MAY_SEE = "desk.view_figures"
 
 
 def first_page(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """What unfold's index gets beside its own (`UNFOLD["DASHBOARD_CALLBACK"]`)."""
+    """Extend the context of Unfold's index page (`UNFOLD["DASHBOARD_CALLBACK"]`)."""
     context["title"] = gettext("Desk")
     context["day"] = own_day(request)
     if request.user.has_perm(MAY_SEE):
@@ -38,7 +38,7 @@ def first_page(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
 
 
 def own_day(request: HttpRequest) -> dict[str, Any] | None:
-    """What awaits the agent who asks; None for those who are none."""
+    """Count the user's open tickets; None if they are not an agent."""
     agent = Agent.objects.filter(user=staff(request)).with_presence().first()
     if agent is None:
         return None
@@ -55,16 +55,16 @@ def own_day(request: HttpRequest) -> dict[str, Any] | None:
 
 
 def lead_page(request: HttpRequest) -> dict[str, Any]:
-    asked = requested(request)
+    scope = scope_of(request)
     with in_deployment_zone():
-        found = FIGURES.answer(asked)
+        figures = FIGURES.answer(scope)
     return {
-        "asked_for": asked,
+        "asked_for": scope,
         "spans": SPANS,
-        "figures": found,
-        "tiles": figure_tables.tiles(found),
-        "tables": figure_tables.tables(found, MOST_ROWS),
-        "carriers": sorted(filter(None, found.groups["carrier_name"]), key=reading_key),
+        "figures": figures,
+        "tiles": figure_tables.tiles(figures),
+        "tables": figure_tables.tables(figures, MOST_ROWS),
+        "carriers": sorted(filter(None, figures.groups["carrier_name"]), key=reading_key),
         "zone": settings.DESK_TIME_ZONE,
         "storms": storms.active_storms(),
         "types": [(one.pk, str(one)) for one in TicketType.objects.all()],
@@ -74,12 +74,12 @@ def lead_page(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-def requested(request: HttpRequest) -> Narrowed:
-    """What the address asks for; what is no such thing is left out."""
+def scope_of(request: HttpRequest) -> Scope:
+    """Read the scope from the query string; invalid values are ignored."""
     days, kind, agent = (read_id(request.GET.get(name, "")) for name in ("days", "type", "agent"))
     with in_deployment_zone():
         period = days_up_to_today(days if days in SPANS else SPANS[0])
-    return Narrowed(period, kind, typed(request, "carrier"), agent_id=agent)
+    return Scope(period, kind, typed(request, "carrier"), agent_id=agent)
 
 
 def typed(request: HttpRequest, name: str) -> str:
@@ -89,13 +89,13 @@ def typed(request: HttpRequest, name: str) -> str:
 @desk_page(MAY_SEE)
 def fairness_page(request: HttpRequest) -> HttpResponse:
     with in_deployment_zone():
-        found = FAIRNESS.answer(Narrowed(requested(request).period))
+        fairness = FAIRNESS.answer(Scope(scope_of(request).period))
     return draw(
         request,
         "desk/fairness.html",
         gettext("Fairness of assignment"),
-        fairness=found,
-        table=figure_tables.fairness_table(found),
+        fairness=fairness,
+        table=figure_tables.fairness_table(fairness),
         spans=SPANS,
         asked=request.GET.urlencode(),
     )
@@ -103,20 +103,20 @@ def fairness_page(request: HttpRequest) -> HttpResponse:
 
 @desk_page(MAY_SEE)
 def export_table(request: HttpRequest, slug: str) -> StreamingHttpResponse:
-    """One of the tables as a file, for the same tickets as the page."""
-    asked = requested(request)
+    """Export one of the tables as CSV, for the same tickets as the page."""
+    scope = scope_of(request)
     with in_deployment_zone():
         if slug == "fairness":
-            tables = [figure_tables.fairness_table(FAIRNESS.answer(Narrowed(asked.period)))]
+            tables = [figure_tables.fairness_table(FAIRNESS.answer(Scope(scope.period)))]
         else:
-            tables = figure_tables.tables(FIGURES.answer(asked))
-    return download_table(slug, tables, f"{asked.period.days}-days")
+            tables = figure_tables.tables(FIGURES.answer(scope))
+    return download_table(slug, tables, f"{scope.period.days}-days")
 
 
 def download_table(slug: str, tables: Iterable[Table], of: str) -> StreamingHttpResponse:
-    """The table of this name, with plain numbers. Raises Http404 where there is none."""
-    found = {table.slug: table for table in tables}
-    if slug not in found:
+    """Export the table of this slug as CSV with plain numbers. Raises Http404."""
+    by_slug = {table.slug: table for table in tables}
+    if slug not in by_slug:
         raise Http404
-    rows = ([cell.value for cell in row] for row in found[slug].rows)
-    return csv_files.download(f"{slug}-{of}", found[slug].columns, rows)
+    rows = ([cell.value for cell in row] for row in by_slug[slug].rows)
+    return csv_files.download(f"{slug}-{of}", by_slug[slug].columns, rows)

@@ -1,4 +1,4 @@
-"""How many tickets each agent received, and how even that is. Its arithmetic needs no database."""
+"""Fairness of assignment: tickets that each agent received, in proportion to their capacity."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,26 +11,26 @@ from django.utils import timezone
 from core.data.statements import read_rows
 from desk.common.times import midnight
 from desk.reports import counting
-from desk.reports.counting import Narrowed, Times
+from desk.reports.counting import Scope, Times
 from tickets.models import Agent
 
 
 class Share(NamedTuple):
-    """An agent's part: what they were given beside what their capacity asks for."""
+    """Tickets that an agent received, against the share that their capacity calls for."""
 
     agent: str
     capacity: int
     received: int
-    # 1 is exactly their part.
+    # 1 is exactly their share; None without capacity.
     ratio: float | None
     decided: int
     first_response: timedelta | None
 
 
 class Fairness(NamedTuple):
-    asked: Narrowed
+    scope: Scope
     shares: list[Share]
-    # Of all of them; never 0.
+    # Sums over all agents; never 0.
     received: int
     capacity: int
     most_to_least: float | None
@@ -38,15 +38,15 @@ class Fairness(NamedTuple):
 
 
 def most_to_least(parts: Sequence[float]) -> float | None:
-    """None where somebody has nothing."""
+    """Return the ratio of the largest part to the smallest; None if one is 0."""
     return max(parts) / min(parts) if parts and min(parts) else None
 
 
-def report(asked: Narrowed) -> Fairness:
-    """Everybody who could be given tickets, or was, in these days."""
-    received = assignments_since(midnight(asked.period.first))
-    _, groups = counting.count(asked, ["decided"], ["user_id"])
-    answers = counting.times(asked, "opened", "first_responded_at", "user_id")
+def report(scope: Scope) -> Fairness:
+    """Count for all agents who are available, or received tickets in the period."""
+    received = assignments_since(midnight(scope.period.first))
+    _, groups = counting.count(scope, ["decided"], ["user_id"])
+    answers = counting.times(scope, "opened", "first_responded_at", "user_id")
     agents = Agent.objects.filter(
         Q(available=True, user__is_active=True) | Q(user__username__in=received)
     )
@@ -64,13 +64,13 @@ def report(asked: Narrowed) -> Fairness:
         )
         for user_id, name, capacity in rows
     ]
-    parts = [one.received / one.capacity for one in shares if one.capacity]
+    parts = [share.received / share.capacity for share in shares if share.capacity]
     most = most_to_least(parts)
-    return Fairness(asked, shares, all_received, all_capacity, most, timezone.now())
+    return Fairness(scope, shares, all_received, all_capacity, most, timezone.now())
 
 
 def assignments_since(since: datetime) -> Counter[str]:
-    """How often each agent was given a ticket, by the rule or by hand, as history tells it."""
+    """Count the assignments to each agent in the history, automatic ones and by hand."""
     rows = read_rows(
         """
         SELECT data #>> '{agent,1}', count(*) FROM tickets_historyentry

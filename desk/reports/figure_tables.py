@@ -1,4 +1,4 @@
-"""The figures of a lead's first page, in the reader's language: tiles, and the tables below."""
+"""The figures of a lead's start page, in the reader's language: tiles and tables."""
 
 from datetime import timedelta
 from typing import NamedTuple
@@ -30,10 +30,9 @@ class Tile(NamedTuple):
     value: str
 
 
-def tiles(found: Figures) -> list[Tile]:
-    """What a lead sees at once."""
-    total, middle = found.total, Times()
-    unassigned = found.groups["user_id"].get(None, {}).get("open", 0)
+def tiles(figures: Figures) -> list[Tile]:
+    total, middle = figures.total, Times()
+    unassigned = figures.groups["user_id"].get(None, {}).get("open", 0)
     numbers = [
         (gettext("Open now"), total["open"]),
         (pgettext("tickets", "Overdue"), total["overdue"]),
@@ -43,8 +42,8 @@ def tiles(found: Figures) -> list[Tile]:
         (pgettext("tickets", "Decided"), total["decided"]),
     ]
     times = [
-        (gettext("First response, median"), found.responses.get(None, middle)),
-        (gettext("Resolution, median"), found.decisions.get(None, middle)),
+        (gettext("First response, median"), figures.responses.get(None, middle)),
+        (gettext("Resolution, median"), figures.decisions.get(None, middle)),
     ]
     return [
         *(Tile(name, number_cell(number).text) for name, number in numbers),
@@ -53,9 +52,9 @@ def tiles(found: Figures) -> list[Tile]:
     ]
 
 
-def tables(found: Figures, most: int | None = None) -> list[Table]:
-    """With so many rows each at most, and how many more there are."""
-    drawing = Drawing(found.groups, found.names, PlainNumbers(), most)
+def tables(figures: Figures, most: int | None = None) -> list[Table]:
+    """Build the tables, with `most` rows each at most and the number of further ones."""
+    drawing = Drawing(figures.groups, figures.names, PlainNumbers(), most)
     open_ones = {
         "open": pgettext("tickets", "open"),
         "overdue": pgettext("tickets", "overdue"),
@@ -63,18 +62,18 @@ def tables(found: Figures, most: int | None = None) -> list[Table]:
     accepted = Charted(gettext("Claims accepted"), {"accepted": gettext("accepted")}, ACCEPTED)
     agents = Charted(gettext("Open tickets by agent"), open_ones)
     return [
-        volume(found),
-        ages(found),
-        waiting_times(found),
+        volume(figures),
+        ages(figures),
+        waiting_times(figures),
         drawing.table(Grouped("types", "type_id", SLUGS, "opened")),
-        # Decisions count for who decided, everything else for who holds the ticket.
+        # Decisions count for the user who decided, everything else for the ticket's agent.
         drawing.table(Grouped("agents", "user_id", SLUGS, "open", -1, agents)),
         drawing.table(Grouped("carriers", "carrier_name", CARRIER_COLUMNS, "opened", 0, accepted)),
     ]
 
 
-def volume(found: Figures) -> Table:
-    period, by_day = found.asked.period, found.groups["day"]
+def volume(figures: Figures) -> Table:
+    period, by_day = figures.scope.period, figures.groups["day"]
     days = [period.first + timedelta(days=number) for number in range(period.days)]
     slugs = ("opened", "decided")
     numbers = [[by_day.get(day, {}).get(slug, 0) for slug in slugs] for day in days]
@@ -90,14 +89,14 @@ def volume(found: Figures) -> Table:
     return Table("volume", gettext("Volume"), columns, rows, chart)
 
 
-def ages(found: Figures) -> Table:
+def ages(figures: Figures) -> Table:
     spans = list(zip((0, *AGES), AGES, strict=False))
     days, over = gettext("%(start)d to %(end)d days"), gettext("over %(days)d days")
     labels = [days % {"start": start, "end": end} for start, end in spans]
     short = [*(f"{start}-{end} d" for start, end in spans), f"> {AGES[-1]} d"]
-    # What is older than all thresholds has reached none of them.
+    # The key counts the bounds that a ticket is younger than: 0 for the oldest ones.
     reached = range(len(AGES), -1, -1)
-    numbers = [found.groups["age"].get(age, {}).get("open", 0) for age in reached]
+    numbers = [figures.groups["age"].get(age, {}).get("open", 0) for age in reached]
     rows = [
         [text_cell(label), number_cell(number)]
         for label, number in zip([*labels, over % {"days": AGES[-1]}], numbers, strict=True)
@@ -109,13 +108,14 @@ def ages(found: Figures) -> Table:
     return Table("backlog", gettext("Backlog by age"), columns, rows, chart)
 
 
-def waiting_times(found: Figures) -> Table:
-    types = [(key, type_label(name)) for key, name in found.names.types.items()]
+def waiting_times(figures: Figures) -> Table:
+    types = [(key, type_label(name)) for key, name in figures.names.types.items()]
     rows = []
     for key, name in [(None, gettext("All")), *types]:
-        answered, done = found.responses.get(key, Times()), found.decisions.get(key, Times())
-        if key is None or answered.number or done.number:
-            rows.append([text_cell(name), *times_cells(answered), *times_cells(done)])
+        response = figures.responses.get(key, Times())
+        decision = figures.decisions.get(key, Times())
+        if key is None or response.number or decision.number:
+            rows.append([text_cell(name), *times_cells(response), *times_cells(decision)])
     columns = (
         gettext("Type"),
         gettext("Answered"),
@@ -128,19 +128,19 @@ def waiting_times(found: Figures) -> Table:
     return Table("times", gettext("Time to first response and to resolution"), columns, rows)
 
 
-def fairness_table(found: Fairness) -> Table:
+def fairness_table(fairness: Fairness) -> Table:
     rows = [
         [
             text_cell(one.agent),
             number_cell(one.capacity),
             number_cell(one.received),
-            share_cell(one.received, found.received),
-            share_cell(one.capacity, found.capacity),
+            share_cell(one.received, fairness.received),
+            share_cell(one.capacity, fairness.capacity),
             text_cell("" if one.ratio is None else round(one.ratio, 2)),
             number_cell(one.decided),
             text_cell(duration(one.first_response)),
         ]
-        for one in found.shares
+        for one in fairness.shares
     ]
     columns = (
         gettext("Agent"),

@@ -1,6 +1,6 @@
-"""The figures of a lead's first page: what came in, was decided and is open, and how long it took.
+"""The figures of a lead's start page: opened, decided and open tickets, and times.
 
-Days are those of the deployment's zone, so that all leads share what was counted.
+Days are those of the deployment's zone, so that all leads share the cached figures.
 """
 
 from contextlib import AbstractContextManager
@@ -11,34 +11,34 @@ from django.conf import settings
 from django.utils import timezone
 
 from desk.reports import counting
-from desk.reports.counting import DIMENSIONS, Counts, Groups, Names, Narrowed, Times
+from desk.reports.counting import DIMENSIONS, Counts, Groups, Names, Scope, Times
 from desk.reports.measures import Period
 
 SPANS = (7, 28)
-# Through indexes that hold all that these ask for.
+# Each of these is counted by an index-only scan.
 SLUGS = ("opened", "decided", "accepted", "resolved_late", "open", "overdue", "filing_near")
 
 
 class Figures(NamedTuple):
-    asked: Narrowed
+    scope: Scope
     total: Counts
     groups: Groups
-    # By type; None is all together.
+    # By type; None is the key of all types.
     responses: dict[Any, Times]
     decisions: dict[Any, Times]
     names: Names
     counted_at: datetime
 
 
-def count_figures_of(asked: Narrowed) -> Figures:
-    """In seven statements, however many tickets there are."""
-    total, groups = counting.count(asked, SLUGS, (*DIMENSIONS, "day", "age"))
+def count_figures_of(scope: Scope) -> Figures:
+    """Count the figures in seven statements, however many tickets there are."""
+    total, groups = counting.count(scope, SLUGS, (*DIMENSIONS, "day", "age"))
     return Figures(
-        asked,
+        scope,
         total,
         groups,
-        counting.times(asked, "opened", "first_responded_at", "type_id"),
-        counting.times(asked, "decided", "decided_at", "type_id"),
+        counting.times(scope, "opened", "first_responded_at", "type_id"),
+        counting.times(scope, "decided", "decided_at", "type_id"),
         counting.names(),
         timezone.now(),
     )

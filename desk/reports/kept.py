@@ -1,6 +1,6 @@
-"""What was counted is kept for a time, and counted ahead while leads look at it.
+"""Cache of reports and figures, refreshed ahead of time while leads look at them.
 
-Nothing is kept beside the tickets for longer, so nothing can differ from them for longer.
+There is no other copy of these numbers, so they are out of date for the cache's lifetime at most.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,13 +16,13 @@ from core.jobs.failing_rows import FailingRows
 from desk.common.cache import cached, remember
 from desk.common.generics import StrPromise
 from desk.reports import fairness, figures, report
-from desk.reports.counting import Narrowed
+from desk.reports.counting import Scope
 from desk.reports.figures import SPANS, days_up_to_today, in_deployment_zone
 from desk.reports.measures import Period
 
-# Counted again so long before it would be forgotten: two runs of the task that counts ahead.
+# A cached answer is refreshed this long before it expires: two runs of the job that does it.
 AHEAD_SECONDS = 60
-# So long after a lead has looked, what they look at first is counted ahead.
+# Answers are refreshed ahead for this long after a lead has looked at one.
 LOOKED_SECONDS = 1800
 
 
@@ -35,28 +35,28 @@ A = TypeVar("A", bound=Answer)
 
 
 class Kind(NamedTuple, Generic[A]):
-    """A sort of answer, for how long it is kept, and how it is made."""
+    """A kind of answer: its cache prefix, lifetime in seconds, and factory."""
 
     name: str
     seconds: int
-    make: Callable[[Narrowed], A]
+    make: Callable[[Scope], A]
 
-    def key(self, asked: Narrowed) -> str:
-        return f"{self.name}:{asked.key}"
+    def key(self, scope: Scope) -> str:
+        return f"{self.name}:{scope.key}"
 
-    def answer(self, asked: Narrowed) -> A:
+    def answer(self, scope: Scope) -> A:
         remember(f"looked:{self.name}", LOOKED_SECONDS)
-        return cached(self.key(asked), self.seconds, lambda: self.make(asked))
+        return cached(self.key(scope), self.seconds, lambda: self.make(scope))
 
     def looked_at(self) -> bool:
         return cache.get(f"desk:looked:{self.name}") is not None
 
-    def count_ahead(self, asked: Narrowed, _: object = None) -> None:
-        """Count it before it ages, so that nobody waits for it."""
+    def count_ahead(self, scope: Scope, _: object = None) -> None:
+        """Refresh an answer before it expires, so that no lead waits for it."""
         soon = timezone.now() - timedelta(seconds=self.seconds - AHEAD_SECONDS)
-        kept: A | None = cache.get(f"desk:{self.key(asked)}")
-        if kept is None or kept.counted_at <= soon:
-            cache.set(f"desk:{self.key(asked)}", self.make(asked), self.seconds)
+        cached_answer: A | None = cache.get(f"desk:{self.key(scope)}")
+        if cached_answer is None or cached_answer.counted_at <= soon:
+            cache.set(f"desk:{self.key(scope)}", self.make(scope), self.seconds)
 
 
 FIGURES = Kind("figures", 60, figures.count_figures_of)
@@ -65,8 +65,6 @@ REPORTS = Kind("report", 300, report.make_report)
 
 
 class Quick(NamedTuple):
-    """A period that is a link above the report."""
-
     title: StrPromise
     period: Period
 
@@ -89,33 +87,33 @@ def month_before(month: date) -> Period:
 
 
 def count_ahead() -> int:
-    """Count what leads look at first, over all tickets, before they ask; returns how many.
+    """Refresh the default figures and reports; return how many.
 
-    Nothing while no lead has looked lately. Raises RuntimeError where none could be counted.
+    Does nothing while no lead has looked lately. Raises RuntimeError if all of them failed.
     """
     with in_deployment_zone():
         wanted = list(looked_at())
         if not wanted:
             return 0
         rows = FailingRows("count_figures")
-        counted = sum(
-            rows.do(kind.name, [name], partial(kind.count_ahead, asked))
-            for kind, name, asked in wanted
+        successes = sum(
+            rows.do(kind.name, [name], partial(kind.count_ahead, scope))
+            for kind, name, scope in wanted
         )
-    if not counted:
+    if not successes:
         raise RuntimeError("; ".join(rows.failed.values()))
-    return counted
+    return successes
 
 
 def is_looked_at() -> bool:
-    """Return whether a lead has looked lately at what is counted ahead."""
+    """Check if a lead has looked lately at figures or reports."""
     return FIGURES.looked_at() or REPORTS.looked_at()
 
 
-def looked_at() -> Iterator[tuple[Kind[Any], str, Narrowed]]:
+def looked_at() -> Iterator[tuple[Kind[Any], str, Scope]]:
     if FIGURES.looked_at():
         for days in SPANS:
-            yield FIGURES, f"{days}", Narrowed(days_up_to_today(days))
+            yield FIGURES, f"{days}", Scope(days_up_to_today(days))
     if REPORTS.looked_at():
         for quick in quick_periods():
-            yield REPORTS, str(quick.title), Narrowed(quick.period)
+            yield REPORTS, str(quick.title), Scope(quick.period)

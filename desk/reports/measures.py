@@ -1,7 +1,7 @@
-"""What leads see counted, as conditions on tickets: the list behind a number asks for the same.
+"""Measures of reports as conditions on tickets, which the list behind a number uses as well.
 
-A ticket is counted in the period in which it was opened (first responses), decided (all that is
-said of decisions), appealed or reopened; or now, while it is open.
+A ticket is counted in the period in which it was opened (first responses), decided (everything
+about decisions), appealed or reopened; or now, while it is open.
 """
 
 from collections.abc import Callable
@@ -24,12 +24,12 @@ ACCEPTED = [status.value for status in ACCEPTING]
 DECIDED = [status.value for status in TERMINAL]
 DECLINED = [status.value for status in TERMINAL if status not in ACCEPTING]
 WAITING_FOR_US = [status.value for status in RUNNING]
-# A rating of so much or more is a satisfied company.
+# Lowest rating that counts as satisfied.
 SATISFIED = 4
 
 
 class Period(NamedTuple):
-    """From the first day to the last, both included, as days are where it is looked at."""
+    """Days from the first to the last, both included, in the active time zone."""
 
     first: date
     last: date
@@ -40,7 +40,7 @@ class Period(NamedTuple):
 
     @property
     def before(self) -> "Period":
-        """As many days, up to the day before."""
+        """The period of the same length that ends the day before this one."""
         return Period(self.first - timedelta(days=self.days), self.first - timedelta(days=1))
 
     def within(self, field: str) -> Q:
@@ -49,7 +49,7 @@ class Period(NamedTuple):
 
 
 class Measure(NamedTuple):
-    """A figure: its name, in which period a ticket belongs, and which tickets are counted."""
+    """A figure: its name, the condition for a period, and the condition of its tickets."""
 
     title: StrPromise
     during: Callable[[Period], Q]
@@ -78,7 +78,7 @@ def reopened(period: Period) -> Q:
 
 
 DUE, SOLVE_BY = F("first_response_due_at"), F("resolution_due_at")
-# What is decided without a reply has its answer in the decision.
+# For a ticket decided without a reply, the decision counts as the first response.
 UNANSWERED = Q(first_responded_at=None)
 MEASURES = {
     "opened": Measure(pgettext_lazy("tickets", "Opened"), opened),
@@ -110,7 +110,7 @@ MEASURES = {
     "reopened": Measure(gettext_lazy("Reopened"), reopened),
     "paid": Measure(gettext_lazy("With an amount paid"), decided, Q(amount_paid__gt=0)),
 }
-# These belong to no period.
+# Measures of the current state, without a period.
 MEASURES_NOW = {
     "open": Measure(pgettext_lazy("tickets", "Open"), still_open),
     "overdue": Measure(pgettext_lazy("tickets", "Overdue"), still_open, Q(due_at__lt=Now())),
@@ -122,10 +122,10 @@ ALL_MEASURES = {**MEASURES, **MEASURES_NOW}
 OF_OPENED = tuple(slug for slug, one in MEASURES.items() if one.during is opened)
 OF_DECIDED = tuple(slug for slug, one in MEASURES.items() if one.during is decided)
 OF_OPEN = tuple(MEASURES_NOW)
-# In an address, for tickets of no agent or no carrier; no user name has this sign.
+# Filter value for tickets without an agent or a carrier; no user name contains this character.
 NOBODY = "—"
-# Between the parts of what an address names.
-JOINT = ":"
+# Separates the parts of a figure's name in an address.
+SEPARATOR = ":"
 
 
 def figure_condition(slug: str, period: Period, reason: str = "") -> Q:
@@ -135,14 +135,14 @@ def figure_condition(slug: str, period: Period, reason: str = "") -> Q:
 
 
 def name_in_address(slug: str, period: Period, reason: str = "") -> str:
-    """The figure as a list's address has it; `from_address` reads it."""
+    """Encode a figure for the list's address; `from_address` parses it."""
     parts = [slug, period.first.isoformat(), period.last.isoformat(), reason]
-    return JOINT.join(parts if reason else parts[:3])
+    return SEPARATOR.join(parts if reason else parts[:3])
 
 
 def from_address(text: str) -> tuple[str, Period, str] | None:
-    """The measure, its period and the reason code; None for what names no figure."""
-    slug, *rest = text.split(JOINT)
+    """Parse a figure into its measure, period and reason code; None if it is invalid."""
+    slug, *rest = text.split(SEPARATOR)
     if slug not in MEASURES or len(rest) not in (2, 3):
         return None
     try:

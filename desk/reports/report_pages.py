@@ -1,4 +1,4 @@
-"""The report that a lead takes to a meeting: a page, and each of its tables as a file."""
+"""The page of a report, and the export of its tables."""
 
 from datetime import date, timedelta
 from urllib.parse import urlencode
@@ -14,9 +14,9 @@ from core.data.reading_order import reading_key
 from core.values.ids import read_id
 from desk.common import csv_files
 from desk.common.pages import desk_page, draw
-from desk.common.search_names import company_called
+from desk.common.search_names import company_by_id_or_name
 from desk.reports import report_tables
-from desk.reports.counting import Narrowed
+from desk.reports.counting import Scope
 from desk.reports.dashboard import MAY_SEE, download_table, typed
 from desk.reports.figures import days_up_to_today
 from desk.reports.kept import REPORTS, quick_periods
@@ -28,27 +28,27 @@ USUAL_DAYS, MOST_DAYS = 30, 366
 
 
 class Question:
-    """What the address asks for, and what of it cannot be answered."""
+    """The scope of a report, parsed from the query string, and the errors in it."""
 
     def __init__(self, request: HttpRequest) -> None:
-        self.given = {
+        self.values = {
             name: typed(request, name) for name in ("from", "to", "type", "carrier", "company")
         }
         self.errors: list[str] = []
-        self.company = self.company_named(self.given["company"])
+        self.company = self.company_named(self.values["company"])
         company_id = self.company.pk if self.company else None
-        self.asked = Narrowed(
-            self.period(), read_id(self.given["type"]), self.given["carrier"], company_id
+        self.scope = Scope(
+            self.period(), read_id(self.values["type"]), self.values["carrier"], company_id
         )
 
     @property
     def first(self) -> str:
-        """For the field From: what was typed, else what is shown."""
-        return self.given["from"] or self.asked.period.first.isoformat()
+        """Value of the field From: as typed, else the first day of the report."""
+        return self.values["from"] or self.scope.period.first.isoformat()
 
     @property
     def last(self) -> str:
-        return self.given["to"] or self.asked.period.last.isoformat()
+        return self.values["to"] or self.scope.period.last.isoformat()
 
     def period(self) -> Period:
         today = timezone.localdate()
@@ -64,12 +64,12 @@ class Question:
 
     def day(self, name: str, otherwise: date) -> date:
         try:
-            day = parse_date(self.given[name])
+            day = parse_date(self.values[name])
         except ValueError:
             day = None
         if day is not None and 2000 <= day.year <= 9000:
             return day
-        if self.given[name]:
+        if self.values[name]:
             label = gettext("From") if name == "from" else gettext("To")
             self.errors.append(gettext("%(field)s: enter a day.") % {"field": label})
         return otherwise
@@ -77,41 +77,41 @@ class Question:
     def company_named(self, name: str) -> Company | None:
         if not name:
             return None
-        found = company_called(name)
-        if found is None:
+        company = company_by_id_or_name(name)
+        if company is None:
             self.errors.append(gettext("Company: there is none of this name."))
-        return found
+        return company
 
 
 @desk_page(MAY_SEE)
 def report_page(request: HttpRequest) -> HttpResponse:
     question = Question(request)
-    found = REPORTS.answer(question.asked)
-    kept = {name: question.given[name] for name in ("type", "carrier", "company")}
-    kept = {name: value for name, value in kept.items() if value}
+    report = REPORTS.answer(question.scope)
+    filters = {name: question.values[name] for name in ("type", "carrier", "company")}
+    filters = {name: value for name, value in filters.items() if value}
     return draw(
         request,
         "desk/report.html",
         gettext("Reports"),
         status=400 if question.errors else 200,
-        report=found,
-        tables=report_tables.tables(found, MOST_ROWS),
+        report=report,
+        tables=report_tables.tables(report, MOST_ROWS),
         question=question,
-        period=question.asked.period,
+        period=question.scope.period,
         types=[(one.pk, str(one)) for one in TicketType.objects.all()],
-        carriers=sorted(filter(None, found.groups["carrier_name"]), key=reading_key),
+        carriers=sorted(filter(None, report.groups["carrier_name"]), key=reading_key),
         periods=quick_periods(),
-        narrowed="".join(f"&{urlencode({name: value})}" for name, value in kept.items()),
+        narrowed="".join(f"&{urlencode({name: value})}" for name, value in filters.items()),
         asked=request.GET.urlencode(),
     )
 
 
 @desk_page(MAY_SEE)
 def report_file(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """One of the tables, for the same period and tickets as the page."""
+    """Export one of the tables as CSV, for the same period and tickets as the page."""
     question = Question(request)
-    tables = report_tables.tables(REPORTS.answer(question.asked))
-    period = question.asked.period
+    tables = report_tables.tables(REPORTS.answer(question.scope))
+    period = question.scope.period
     if question.errors and any(table.slug == slug for table in tables):
         return csv_files.refuse_file(question.errors)
     return download_table(slug, tables, f"{period.first}-{period.last}")

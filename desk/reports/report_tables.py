@@ -1,4 +1,4 @@
-"""A report as tables: each figure with the address of the list of exactly its tickets."""
+"""A report as tables, in which each figure links to the list of exactly its tickets."""
 
 from django.utils.text import capfirst
 from django.utils.translation import gettext, gettext_lazy, pgettext
@@ -39,8 +39,8 @@ COLUMNS = (
 
 
 def tables(report: PeriodReport, most: int | None = None) -> list[Table]:
-    """With so many rows each at most, and how many more there are."""
-    linked = LinkedNumbers(report.asked)
+    """Build the tables, with `most` rows each at most and the number of further ones."""
+    linked = LinkedNumbers(report.scope)
     drawing = Drawing(report.groups, report.names, linked, most)
     series = {"accepted": gettext("accepted"), "declined": gettext("declined")}
     chart = Charted(gettext("Accepted and declined"), series)
@@ -58,7 +58,7 @@ def tables(report: PeriodReport, most: int | None = None) -> list[Table]:
 
 
 def overview(report: PeriodReport, linked: LinkedNumbers) -> Table:
-    before = LinkedNumbers(report.asked._replace(period=report.asked.period.before))
+    before = LinkedNumbers(report.scope._replace(period=report.scope.period.before))
     rows = [
         (
             text_cell(measure.title),
@@ -80,14 +80,14 @@ def overview(report: PeriodReport, linked: LinkedNumbers) -> Table:
 def promises(report: PeriodReport, linked: LinkedNumbers) -> Table:
     rows, charted = [], []
     names = (gettext("First response"), gettext("Resolution"))
-    for name, (kept, broken) in zip(names, IN_TIME, strict=True):
-        good, bad = report.now.get(kept, 0), report.now.get(broken, 0)
-        was_good, was_bad = report.before.get(kept, 0), report.before.get(broken, 0)
+    for name, (in_time, late) in zip(names, IN_TIME, strict=True):
+        good, bad = report.now.get(in_time, 0), report.now.get(late, 0)
+        was_good, was_bad = report.before.get(in_time, 0), report.before.get(late, 0)
         rows.append(
             (
                 text_cell(name),
-                linked.number(kept, good),
-                linked.number(broken, bad),
+                linked.number(in_time, good),
+                linked.number(late, bad),
                 share_cell(good, good + bad),
                 share_cell(was_good, was_good + was_bad),
             )
@@ -106,10 +106,10 @@ def promises(report: PeriodReport, linked: LinkedNumbers) -> Table:
 
 
 def money_table(report: PeriodReport, most: int | None) -> Table:
-    before = {one.currency: one for one in report.money_before}
+    totals_before = {total.currency: total for total in report.money_before}
     rows = []
     for one in report.money[:most]:
-        was = before.get(one.currency) if one.carrier is None else None
+        before = totals_before.get(one.currency) if one.carrier is None else None
         rows.append(
             (
                 text_cell(one.currency),
@@ -117,8 +117,8 @@ def money_table(report: PeriodReport, most: int | None) -> Table:
                 text_cell(one.tickets),
                 *(amount_cell(value, one.currency) for value in one.sums),
                 recovered(one),
-                amount_cell(was.paid, one.currency) if was else text_cell(""),
-                change_cell(one.paid, was.paid) if was else text_cell(""),
+                amount_cell(before.paid, one.currency) if before else text_cell(""),
+                change_cell(one.paid, before.paid) if before else text_cell(""),
             )
         )
     columns = (

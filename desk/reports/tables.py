@@ -1,4 +1,4 @@
-"""Tables of what was counted: what a page shows, charts, prints and exports is all the same."""
+"""Tables of counts, from which a page's table, its chart, its print and its export are made."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from tickets.labels import type_label
 
 # Groups that a chart has room for.
 MOST_CHARTED = 12
-# Of a table on a page; its file has all.
+# Rows of a table on a page; its exported file has all.
 MOST_ROWS = 50
 
 
@@ -25,12 +25,12 @@ class Table(NamedTuple):
     columns: Sequence[str]
     rows: Sequence[Sequence[Cell]]
     chart: charts.Chart | None = None
-    # How many rows the file has besides.
+    # Number of further rows in the exported file.
     more: int = 0
 
 
 class Share(NamedTuple):
-    """A column that says which part of some measures one of them is."""
+    """A column with the share of one measure in the sum of others."""
 
     title: StrPromise
     part: str
@@ -48,7 +48,7 @@ Column = str | Share
 
 
 class Charted(NamedTuple):
-    """The chart of a table by group: measures beside each other, or one share of each in %."""
+    """The chart of a table: several measures per group, or one share per group in percent."""
 
     title: str
     series: Mapping[str, str]
@@ -64,8 +64,8 @@ class Charted(NamedTuple):
 class Grouped(NamedTuple):
     """A table with a row for each type, carrier or agent.
 
-    Those with the most tickets of the measure `by` come first. What is nobody's stands before all
-    others where `nobody` is -1, after them where it is 1.
+    Rows are in descending order of the measure `by`. The row without an agent or carrier comes
+    first if `nobody` is -1, last if it is 1.
     """
 
     slug: str
@@ -77,15 +77,15 @@ class Grouped(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """What was counted by group, what those are called, and where their numbers lead."""
+    """Builder of tables from counts by group, the groups' names, and the linked numbers."""
 
     groups: Groups
     names: Names
     numbers: PlainNumbers
     most: int | None = None
 
-    def named(self, dimension: str, key: Any) -> tuple[str, dict[str, Any]]:
-        """What a group is called, and how a list is narrowed to it."""
+    def name_and_filter(self, dimension: str, key: Any) -> tuple[str, dict[str, Any]]:
+        """Return a group's name, and the filter of the list of its tickets."""
         if dimension == "type_id":
             return type_label(self.names.types.get(key, str(key))), {"type": key}
         if dimension == "carrier_name":
@@ -94,18 +94,18 @@ class Drawing(NamedTuple):
         return user or gettext("nobody"), {"agent": user or NOBODY}
 
     def table(self, wanted: Grouped) -> Table:
-        counted = self.groups[wanted.dimension]
-        named = {key: self.named(wanted.dimension, key) for key in counted}
+        groups = self.groups[wanted.dimension]
+        labels = {key: self.name_and_filter(wanted.dimension, key) for key in groups}
         order = sorted(
-            counted,
+            groups,
             key=lambda key: (
                 wanted.nobody if key in (None, "") else 0,
-                -counted[key].get(wanted.by, 0),
-                reading_key(named[key][0]),
+                -groups[key].get(wanted.by, 0),
+                reading_key(labels[key][0]),
             ),
         )
         rows = [
-            [text_cell(named[key][0]), *self.cells(wanted, counted[key], named[key][1])]
+            [text_cell(labels[key][0]), *self.cells(wanted, groups[key], labels[key][1])]
             for key in order[: self.most]
         ]
         heading, title = headings()[wanted.dimension]
@@ -114,26 +114,26 @@ class Drawing(NamedTuple):
             wanted.chart.title,
             list(wanted.chart.series.values()),
             [
-                (named[key][0], wanted.chart.values(counted[key]))
-                for key in charted(wanted.chart, order, counted)
+                (labels[key][0], wanted.chart.values(groups[key]))
+                for key in charted(wanted.chart, order, groups)
             ],
             "%" if wanted.chart.share else "",
         )
         return Table(wanted.slug, title, columns, rows, chart, more=len(order) - len(rows))
 
-    def cells(self, wanted: Grouped, counts: Counts, narrowed: dict[str, Any]) -> list[Cell]:
+    def cells(self, wanted: Grouped, counts: Counts, filters: dict[str, Any]) -> list[Cell]:
         return [
             column.cell(counts)
             if isinstance(column, Share)
-            else self.numbers.number(column, counts.get(column, 0), **narrowed)
+            else self.numbers.number(column, counts.get(column, 0), **filters)
             for column in wanted.columns
         ]
 
 
-def charted(chart: Charted, order: Sequence[Any], counted: Mapping[Any, Counts]) -> list[Any]:
-    """Of a share only those that have one, and a name."""
+def charted(chart: Charted, order: Sequence[Any], groups: Mapping[Any, Counts]) -> list[Any]:
+    """Return the keys that fit into the chart; a chart of shares skips groups without one."""
     if chart.share:
-        order = [key for key in order if key and chart.share.of(counted[key])[1]]
+        order = [key for key in order if key and chart.share.of(groups[key])[1]]
     return list(order[:MOST_CHARTED])
 
 
@@ -142,7 +142,7 @@ def title_of(column: Column) -> StrPromise:
 
 
 def headings() -> dict[str, tuple[str, str]]:
-    """Of the first column, and of the table."""
+    """Return the heading of the first column and the table's title, by dimension."""
     return {
         "type_id": (gettext("Type"), gettext("By type")),
         "carrier_name": (gettext("Carrier"), gettext("By carrier")),

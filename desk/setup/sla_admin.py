@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext, gettext_lazy
 
 from core.data.reading_order import ReadingOrder
-from desk.common.admin_base import ModelAdmin, NamedInline
+from desk.common.admin_base import LabelledInline, ModelAdmin
 from desk.common.controls import isolated
 from desk.setup.sla_forms import CalendarForm, FilingRuleForm, HoursOfAWeek, TargetForm
 from tickets.models import Calendar, FilingRule, Holiday, SLATarget, WorkingHours
@@ -32,7 +32,7 @@ class RulesAdmin(ModelAdmin):
         recalculation.rules_changed()
 
 
-class HoursInline(NamedInline):
+class HoursInline(LabelledInline):
     model = WorkingHours
     formset = HoursOfAWeek
     fields = ("weekday", "starts", "ends")
@@ -40,7 +40,7 @@ class HoursInline(NamedInline):
     min_num = 1
 
 
-class HolidayInline(NamedInline):
+class HolidayInline(LabelledInline):
     model = Holiday
     fields = ("day", "name")
     extra = 0

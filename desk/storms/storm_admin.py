@@ -76,7 +76,7 @@ class StormAdmin(ReadOnly, ModelAdmin):
     def linked(self, storm: WithAnnotations[Storm, Linked]) -> int:
         return storm.number
 
-    def context_beside(self, request: HttpRequest, row: Storm) -> dict[str, Any]:
+    def extra_context(self, request: HttpRequest, row: Storm) -> dict[str, Any]:
         """Return forms for leads, replies so far and the newest tickets."""
         linked = row.tickets.select_related("company", "type")
         return {

@@ -1,6 +1,6 @@
-"""What people at the desk do for a company: pause and resume a webhook, send deliveries again.
+"""Actions at the desk on a company's behalf: pause and resume webhooks, send deliveries again.
 
-Each act is kept in the admin's log, or for many deliveries in the audit, with who did it.
+Each is recorded with its user, in the admin log or, for many deliveries, in the audit log.
 """
 
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from django.utils.translation import gettext
 
 from companies import audit
 from companies.models import AuditEntry
-from core.jobs.failing_rows import Outcome, do_each
+from core.jobs.failing_rows import Outcome, try_each
 from core.values.texts import is_blank
 from deliveries import redelivery
 from deliveries.models import Delivery, Replay
@@ -33,9 +33,9 @@ STOP_REPLAY = "deliveries.change_replay"
 
 @transaction.atomic
 def pause_webhook(webhook_id: int, reason: str, *, user: User) -> bool:
-    """Pause for a reason, which the company is shown, without the name; False if it was paused.
+    """Pause a webhook; return False if it was paused already.
 
-    Raises NotAllowed, and ValueError where there is no reason or too long a one.
+    The company sees the reason, not the user. Raises NotAllowed, and ValueError for a bad reason.
     """
     require_permission(user, PAUSE)
     reason = reason.strip()
@@ -50,20 +50,22 @@ def pause_webhook(webhook_id: int, reason: str, *, user: User) -> bool:
 
 @transaction.atomic
 def resume_webhook(webhook_id: int, *, user: User) -> bool:
-    """Let its deliveries go on; False if they did. Raises NotAllowed."""
+    """Resume a webhook; return False if it was not paused. Raises NotAllowed."""
     require_permission(user, PAUSE)
-    was = Webhook.objects.filter(pk=webhook_id).values_list("paused_reason", flat=True).first()
+    reason = Webhook.objects.filter(pk=webhook_id).values_list("paused_reason", flat=True).first()
     if not services.resume(webhook_id):
         return False
     text = (
-        gettext("Resumed. The reason for the pause was: %(reason)s") if was else gettext("Resumed.")
+        gettext("Resumed. The reason for the pause was: %(reason)s")
+        if reason
+        else gettext("Resumed.")
     )
-    log_act(user, webhook_id, text % {"reason": was})
+    log_act(user, webhook_id, text % {"reason": reason})
     return True
 
 
 def require_permission(user: User, permission: str) -> None:
-    # Asked here as well as by the pages: a page that forgets to ask must not open the door.
+    # Checked here as well as by the pages, in case a page forgets to.
     if not user.is_active or not user.has_perm(permission):
         text = gettext("%(name)s does not have the permission %(permission)s.")
         raise NotAllowed(text % {"name": user.get_username(), "permission": permission})
@@ -76,11 +78,9 @@ def log_act(user: User, webhook_id: int, message: str) -> None:
 
 
 def send_again(delivery_ids: Iterable[UUID], *, user: User) -> Outcome[UUID]:
-    """Send deliveries again now; returns how many, and why others were not.
+    """Send deliveries again now; return how many, and the refusals by delivery id.
 
-    Those of deleted webhooks are left alone.
-
-    One in flight at this moment is left to its attempt. Raises NotAllowed, and
+    Deliveries of deleted webhooks and those in flight are skipped. Raises NotAllowed, and
     ValueError for more than MOST_AT_ONCE.
     """
     require_permission(user, SEND_AGAIN)
@@ -96,8 +96,8 @@ def send_again(delivery_ids: Iterable[UUID], *, user: User) -> Outcome[UUID]:
         LogEntry.objects.log_actions(user.pk, [delivery], CHANGE, gettext("Sent again."))
         again += redelivery.redeliver([delivery.pk])
 
-    found = list(present.order_by("event_id").only("id"))
-    refused = do_each(found, send).refused
+    deliveries = list(present.order_by("event_id").only("id"))
+    refused = try_each(deliveries, send).refused
     return Outcome(again, {delivery.pk: why for delivery, why in refused.items()})
 
 
@@ -105,32 +105,32 @@ def send_again(delivery_ids: Iterable[UUID], *, user: User) -> Outcome[UUID]:
 def send_chosen_again(
     choice: Choice, chosen: ChosenCount, *, rate: int | None, confirmed: int, user: User
 ) -> Replay | int:
-    """Send again what was chosen; returns the run, or how many are sent at once.
+    """Send chosen deliveries again; return the run, or how many are sent at once.
 
-    Raises NotAllowed, and NotConfirmed unless the number of all of them was typed.
+    Raises NotAllowed, and NotConfirmed unless `confirmed` is their number.
     """
     require_permission(user, BEGIN_REPLAY)
     if confirmed != chosen.deliveries:
         raise replaying.NotConfirmed(chosen)
     by = user.get_username()
-    done = replaying.send_chosen(choice, chosen, by=by, rate=rate, confirmed=confirmed)
+    result = replaying.send_chosen(choice, chosen, by=by, rate=rate, confirmed=confirmed)
     names = ("webhook_id", "type_id", "host", "since", "until")
-    given = {name: getattr(choice, name) for name in names}
+    values = {name: getattr(choice, name) for name in names}
     audit.record_act(
         "redeliver",
         actor=by,
         via=AuditEntry.Via.DESK,
-        about=str(done) if isinstance(done, Replay) else f"{done} deliveries",
+        about=str(result) if isinstance(result, Replay) else f"{result} deliveries",
         company_id=choice.company_id,
-        details={name: str(value) for name, value in given.items() if value}
+        details={name: str(value) for name, value in values.items() if value}
         | {"state": choice.state.slug, "confirm": confirmed},
     )
-    return done
+    return result
 
 
 @transaction.atomic
 def stop_sending_again(run_id: int, *, user: User) -> Replay:
-    """Have a run make nothing more due. Raises NotAllowed, and NoReplay where it has ended."""
+    """Stop a run, so that it makes no more deliveries due. Raises NotAllowed and NoReplay."""
     require_permission(user, STOP_REPLAY)
     run = replaying.stop_replay(run_id, by=user.get_username())
     audit.record_act(

@@ -1,4 +1,4 @@
-"""The desk's view of deliveries: what was sent, what came back, and sending it again."""
+"""Deliveries at the desk: their requests and responses, and sending them again."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ LIST = "admin:deliveries_delivery_changelist"
 
 
 class StateFilter(admin.SimpleListFilter):
-    """By partition where a state has one, so that an index serves each."""
+    """Filter by state, with conditions that select partitions and can use an index."""
 
     title = gettext_lazy("state")
     parameter_name = "state"
@@ -47,8 +47,6 @@ class StateFilter(admin.SimpleListFilter):
 
 @admin.register(Delivery)
 class DeliveryAdmin(ReadOnlyAdmin):
-    """The log, what was sent, and one action: send again."""
-
     list_display = (
         "id",
         "webhook",
@@ -99,7 +97,7 @@ class DeliveryAdmin(ReadOnlyAdmin):
     def has_send_again_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm(actions.SEND_AGAIN)
 
-    def context_beside(self, request: HttpRequest, row: Delivery) -> dict[str, Any]:
+    def extra_context(self, request: HttpRequest, row: Delivery) -> dict[str, Any]:
         at = row.first_attempt_at or timezone.now()
         secret = signature_check.secret_status(row.webhook, at, timezone.now())
         may_send_again = self.has_send_again_permission(request)

@@ -1,4 +1,4 @@
-"""What the desk shows of a webhook and of a delivery, in words. Nothing here writes."""
+"""Webhooks and deliveries in the reader's words. Read-only."""
 
 import json
 from typing import Any
@@ -11,7 +11,7 @@ from deliveries.monitoring.log import ticket_of
 from webhooks.event_types import registry
 from webhooks.models import Webhook
 
-SHOWN = 25
+MOST_RECENT = 25
 LONGEST_BODY = 64 * 1024
 WORDS: dict[str, str] = {
     Failure.BAD_TARGET: gettext_noop("The URL is not an allowed target."),
@@ -43,23 +43,22 @@ CONDITIONS = {
 }
 
 
-def signature_words(said: str) -> str:
-    return gettext(said)
+def signature_words(verdict: str) -> str:
+    return gettext(verdict)
 
 
 def condition_words(condition: str) -> str:
-    """How a webhook is, in a word."""
     words = CONDITIONS.get(condition, condition)
     return gettext(words)
 
 
 def attention_words(condition: str) -> str:
-    """In the list of those that need attention: one that is well is behind."""
+    """Return the word for the list of webhooks that need attention: a healthy one is "behind"."""
     return condition_words("behind" if condition == "well" else condition)
 
 
 def attempt_outcome(status: int | None, error: str) -> str:
-    """What an attempt came to, in a line."""
+    """Describe an attempt's outcome: its failure, or the status of the response."""
     if error:
         words = WORDS.get(error, error)
         return gettext(words)
@@ -71,7 +70,7 @@ def attempt_outcome(status: int | None, error: str) -> str:
 
 
 def subject_words(delivery: Delivery) -> str:
-    """What it tells of: a shipment or a ticket, by its number."""
+    """Name a delivery's subject: a shipment or a ticket, by its number; "" without one."""
     if delivery.subject_id is None:
         return ""
     ticket_id = ticket_of(delivery)
@@ -81,16 +80,16 @@ def subject_words(delivery: Delivery) -> str:
 
 
 def recent_deliveries(webhook: Webhook) -> list[dict[str, Any]]:
-    """Its last deliveries, newest first."""
-    deliveries = list(webhook.deliveries.order_by("-created_at", "-event_id")[:SHOWN])
+    """Return a webhook's last deliveries, newest first."""
+    deliveries = list(webhook.deliveries.order_by("-created_at", "-event_id")[:MOST_RECENT])
     return delivery_lines(deliveries)
 
 
 def delivery_lines(deliveries: list[Delivery]) -> list[dict[str, Any]]:
-    """Deliveries for a table, each with what it came to; two queries at most."""
-    shown = []
+    """Return deliveries with their events and outcomes for a table, in at most two queries."""
+    lines = []
     for delivery, event in with_events(deliveries):
-        shown.append(
+        lines.append(
             {
                 "delivery": delivery,
                 "about": subject_words(delivery),
@@ -103,7 +102,7 @@ def delivery_lines(deliveries: list[Delivery]) -> list[dict[str, Any]]:
                 "outcome": attempt_outcome(delivery.last_status, delivery.last_error),
             }
         )
-    return shown
+    return lines
 
 
 def with_events(deliveries: list[Delivery]) -> list[tuple[Delivery, Event | None]]:
@@ -111,8 +110,8 @@ def with_events(deliveries: list[Delivery]) -> list[tuple[Delivery, Event | None
         pk__in=[delivery.event_id for delivery in deliveries],
         created_at__in=[delivery.created_at for delivery in deliveries],
     )
-    found = {event.pk: event for event in events} if deliveries else {}
-    return [(delivery, found.get(delivery.event_id)) for delivery in deliveries]
+    by_id = {event.pk: event for event in events} if deliveries else {}
+    return [(delivery, by_id.get(delivery.event_id)) for delivery in deliveries]
 
 
 def event_type_name(event: Event | None) -> str | None:
@@ -120,7 +119,7 @@ def event_type_name(event: Event | None) -> str | None:
 
 
 def last_failure(webhook: Webhook) -> Attempt | None:
-    """The latest attempt of the oldest that waits for a retry, else of the last given up."""
+    """Return the latest attempt of the oldest delivery in retry, else of the last one given up."""
     waits = webhook.deliveries.open().filter(attempts__gt=0).order_by("created_at", "event_id")
     ended = webhook.deliveries.filter(state=State.GIVEN_UP).order_by("-created_at", "-event_id")
     failed = waits.first() or ended.first()
@@ -130,7 +129,7 @@ def last_failure(webhook: Webhook) -> Attempt | None:
 
 
 def delivery_parts(delivery: Delivery) -> dict[str, Any]:
-    """One delivery in full: the body raw and pretty, and each attempt in words."""
+    """Return a delivery in full: its body raw and indented, and the outcome of each attempt."""
     event = Event.objects.filter(pk=delivery.event_id, created_at=delivery.created_at).first()
     raw = readable_text(bytes(event.body)) if event else None
     return {
@@ -156,7 +155,7 @@ def readable_text(content: bytes) -> str:
 
 
 def indented_json(raw: str) -> str | None:
-    """Indented, or None for what is no JSON or too long to be read."""
+    """Indent a JSON text; None if it is invalid or longer than LONGEST_BODY."""
     if len(raw) > LONGEST_BODY:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Pages of one delivery: send it again, check a signature."""
+"""Pages of a delivery: send it again, check a signature."""
 
 from uuid import UUID
 
@@ -41,8 +41,8 @@ def again_page(request: StaffRequest, delivery_id: UUID) -> HttpResponse:
 
 @desk_page("deliveries.view_delivery")
 def proof_page(request: StaffRequest, delivery_id: UUID) -> HttpResponse:
-    """Check a signature that a company received; nothing that is posted is stored."""
-    # The whole webhook this time: its secret judges, and is not given to the page.
+    """Check a signature that a company received; posted values are not stored."""
+    # The check needs the webhook's secret, which the page's context must not contain.
     delivery = get_object_or_404(Delivery.objects.select_related("webhook"), pk=delivery_id)
     event = get_object_or_404(Event, pk=delivery.event_id, created_at=delivery.created_at)
     form, verdict = SignatureForm(request.POST or None), None

@@ -1,4 +1,4 @@
-"""The desk's view of rows that jobs fail on: which, of what, and since when."""
+"""Rows on which jobs fail, at the desk."""
 
 from django.contrib import admin
 from django.urls import reverse
@@ -10,7 +10,7 @@ from core.models import FailedRow
 from desk.common.admin_base import ReadOnlyAdmin, ShortPaginator
 from desk.common.controls import foreign_column
 
-# Where a row of a kind is shown.
+# Pages of the kinds of rows.
 PAGES = {
     "ticket": "admin:tickets_ticket_change",
     "delivery": "admin:deliveries_delivery_change",
@@ -21,7 +21,7 @@ PAGES = {
 
 @admin.register(FailedRow)
 class FailedRowAdmin(ReadOnlyAdmin):
-    """A row leaves the list once its job has done it, or a day after it failed last."""
+    """Failed rows. One is removed when its job succeeds, or a day after its last failure."""
 
     error_text = foreign_column("error")
     key_text = foreign_column("key")
@@ -44,7 +44,7 @@ class FailedRowAdmin(ReadOnlyAdmin):
 
     @admin.display(description=gettext_lazy("row"))
     def row(self, failed: FailedRow) -> SafeString | str:
-        """Its name; a link where there is a page for it, which refuses those who may not see it."""
+        """Return the row's name, as a link if it has a page; the page checks permissions."""
         if failed.kind not in PAGES:
             return str(failed)
         address = reverse(PAGES[failed.kind], args=[failed.key])

@@ -1,4 +1,4 @@
-"""Why did we not get the event: from what a company knows to the deliveries, by an index each."""
+"""Search for missing events: deliveries by whatever a company knows, each through an index."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ MOST_DELIVERIES = 1_000
 NEWEST = 25
 SECRETS = ("auth_token", "secret", "next_secret")
 
-# The newest of each webhook through its log, and of these the newest.
+# Newest deliveries over several webhooks: the newest of each, through the index of its log.
 NEWEST_OF_MANY = """
 SELECT found.id FROM unnest(%(webhooks)s::bigint[]) AS one(id) CROSS JOIN LATERAL (
   SELECT id, created_at, event_id FROM deliveries_delivery WHERE webhook_id = one.id
@@ -31,14 +31,14 @@ ORDER BY found.created_at DESC, found.event_id DESC LIMIT %(most)s
 
 @dataclass
 class EventMatches:
-    """What there is, and sentences about what there is not. `cut`: more than is looked at."""
+    """Matching deliveries (`cut` if there are more), and explanations of what is missing."""
 
     company: Company | None = None
     deliveries: list[Delivery] = field(default_factory=list)
     webhooks: list[Webhook] = field(default_factory=list)
-    says: list[str] = field(default_factory=list)
+    explanations: list[str] = field(default_factory=list)
     cut: bool = False
-    # The one that was asked about, where it is known.
+    # The shipment in question, if it is known.
     shipment: Shipment | None = None
 
 
@@ -51,7 +51,7 @@ def find_events(
     request_id: str = "",
     type_id: int | None = None,
 ) -> EventMatches:
-    """Deliveries by one of these, of a company where one is given, newest first."""
+    """Find deliveries by the first criterion that is set, newest first; `company` narrows it."""
     if delivery_id is not None:
         return by_id(delivery_id, company)
     if request_id:
@@ -64,47 +64,47 @@ def find_events(
                 text = gettext(
                     "The platform has not reported a shipment %(shipment)d of %(company)s."
                 )
-            said = text % {"shipment": shipment_id, "company": company}
-            return EventMatches(company, says=[said])
-        found = by_tracking_number(shipment.tracking_number, shipment.company, type_id)
-        found.shipment = shipment
-        return found
+            text %= {"shipment": shipment_id, "company": company}
+            return EventMatches(company, explanations=[text])
+        matches = by_tracking_number(shipment.tracking_number, shipment.company, type_id)
+        matches.shipment = shipment
+        return matches
     if tracking_number:
-        found = by_tracking_number(tracking_number, company, type_id)
-        found.shipment = shipment_called(tracking_number, found.company)
-        return found
+        matches = by_tracking_number(tracking_number, company, type_id)
+        matches.shipment = shipment_called(tracking_number, matches.company)
+        return matches
     if company is None:
-        return EventMatches(says=[gettext("Select a company.")])
+        return EventMatches(explanations=[gettext("Select a company.")])
     webhooks = webhooks_of(company)
     chosen = [one.pk for one in webhooks if type_id in (None, one.type_id)]
     return add_explanations(EventMatches(company, newest_deliveries(chosen), webhooks), type_id)
 
 
 def shipment_called(tracking_number: str, company: Company | None) -> Shipment | None:
-    """The company's newest of this number."""
+    """Return the company's newest shipment with this tracking number."""
     if company is None:
         return None
-    named = Shipment.objects.filter(company=company).numbered([tracking_number])
-    return named.order_by(F("place"), "-pk").first()
+    shipments = Shipment.objects.filter(company=company).numbered([tracking_number])
+    return shipments.order_by(F("place"), "-pk").first()
 
 
 def by_id(delivery_id: UUID, company: Company | None) -> EventMatches:
     delivery = Delivery.objects.select_related("webhook__company").filter(pk=delivery_id).first()
     if delivery is None or company not in (None, delivery.webhook.company):
         text = gettext("There is no delivery %(delivery)s, or it has been deleted.")
-        return EventMatches(company, says=[text % {"delivery": delivery_id}])
-    found = EventMatches(delivery.webhook.company, [delivery], [delivery.webhook])
+        return EventMatches(company, explanations=[text % {"delivery": delivery_id}])
+    matches = EventMatches(delivery.webhook.company, [delivery], [delivery.webhook])
     (row,) = log.delivery_rows([delivery])
     if row["shipment_id"] is not None:
-        own = Shipment.objects.filter(pk=row["shipment_id"], company=found.company)
-        found.shipment = own.first()
-    return found
+        own = Shipment.objects.filter(pk=row["shipment_id"], company=matches.company)
+        matches.shipment = own.first()
+    return matches
 
 
 def by_request(request_id: str, company: Company | None, type_id: int | None) -> EventMatches:
-    """What a request has caused, of every company that heard of it: a batch of the feed's has many.
+    """Find the deliveries that a request caused, of all companies that got some.
 
-    Without an order: of a million events that one batch has caused, some are read and no more.
+    A batch of the feed may cause a million events: without an order, reading stops at MOST_EVENTS.
     """
     events = Event.objects.defer("body").filter(request_id=request_id)
     some = list(events[: MOST_EVENTS + 1])
@@ -113,22 +113,22 @@ def by_request(request_id: str, company: Company | None, type_id: int | None) ->
         for event in some[:MOST_EVENTS]
         if (company is None or event.company_id == company.pk) and type_id in (None, event.type_id)
     ]
-    heard = {event.company_id for event in chosen}
-    webhooks = Webhook.objects.filter(company__in=heard).defer(*SECRETS).order_by("pk")
+    company_ids = {event.company_id for event in chosen}
+    webhooks = Webhook.objects.filter(company__in=company_ids).defer(*SECRETS).order_by("pk")
     deliveries = deliveries_of(chosen, [one.pk for one in webhooks])
-    found = EventMatches(company, deliveries[:MOST_DELIVERIES])
-    if company is None and len(heard) == 1:
-        found.company = Company.objects.filter(pk__in=heard).first()
-    if found.company:
-        found.webhooks = webhooks_of(found.company)
-    found.cut = len(some) > MOST_EVENTS or len(deliveries) > MOST_DELIVERIES
+    matches = EventMatches(company, deliveries[:MOST_DELIVERIES])
+    if company is None and len(company_ids) == 1:
+        matches.company = Company.objects.filter(pk__in=company_ids).first()
+    if matches.company:
+        matches.webhooks = webhooks_of(matches.company)
+    matches.cut = len(some) > MOST_EVENTS or len(deliveries) > MOST_DELIVERIES
     if not chosen:
         text = gettext(
             "No event that request %(request)s caused is stored: it caused none, they are past"
             " their retention, or no webhook of the type was registered."
         )
-        found.says.append(text % {"request": request_id})
-    return found
+        matches.explanations.append(text % {"request": request_id})
+    return matches
 
 
 def by_tracking_number(
@@ -140,7 +140,7 @@ def by_tracking_number(
         company = Company.objects.filter(pk=events[0].company_id).first()
     if company is None:
         text = gettext("No event of %(number)s is stored.")
-        return EventMatches(says=[text % {"number": tracking_number}])
+        return EventMatches(explanations=[text % {"number": tracking_number}])
     chosen = [
         event
         for event in events[:MOST_EVENTS]
@@ -148,37 +148,37 @@ def by_tracking_number(
     ]
     webhooks = webhooks_of(company)
     deliveries = deliveries_of(chosen, [one.pk for one in webhooks])
-    found = EventMatches(company, deliveries[:MOST_DELIVERIES], webhooks)
-    found.cut = cut or len(deliveries) > MOST_DELIVERIES
+    matches = EventMatches(company, deliveries[:MOST_DELIVERIES], webhooks)
+    matches.cut = cut or len(deliveries) > MOST_DELIVERIES
     if not chosen:
         text = gettext(
             "No event of %(number)s is stored: nothing has happened to it, it is past its"
             " retention, or no webhook of the type was registered when it happened."
         )
-        found.says.append(text % {"number": tracking_number})
-    return add_explanations(found, type_id)
+        matches.explanations.append(text % {"number": tracking_number})
+    return add_explanations(matches, type_id)
 
 
-def add_explanations(found: EventMatches, type_id: int | None) -> EventMatches:
-    present = [one for one in found.webhooks if one.deleted_at is None]
+def add_explanations(matches: EventMatches, type_id: int | None) -> EventMatches:
+    present = [one for one in matches.webhooks if one.deleted_at is None]
     fitting = [one for one in present if type_id in (None, one.type_id)]
     if not fitting:
         text = gettext("%(company)s has no webhook.")
         if type_id is not None:
             text = gettext("%(company)s has no webhook of this type.")
-        found.says.append(text % {"company": found.company})
+        matches.explanations.append(text % {"company": matches.company})
     elif not any(one.active for one in fitting):
         text = gettext("All matching webhooks are paused, so their deliveries are waiting.")
-        found.says.append(text)
+        matches.explanations.append(text)
     holds = HeldHost.objects.in_force().in_bulk()
     for host in sorted({one.host for one in fitting} & holds.keys()):
         text = gettext("An operator holds %(host)s, so deliveries there are waiting.")
-        found.says.append(text % {"host": host})
-    return found
+        matches.explanations.append(text % {"host": host})
+    return matches
 
 
 def events_of(tracking_number: str, company: Company | None) -> list[Event]:
-    """Newest first, without bodies; one more than MOST_EVENTS tells that there are more."""
+    """Return the events newest first, without bodies; MOST_EVENTS + 1 of them if there are more."""
     events = with_numbers(Event.objects.defer("body"), [tracking_number])
     if company is not None:
         events = events.filter(company=company)
@@ -186,23 +186,24 @@ def events_of(tracking_number: str, company: Company | None) -> list[Event]:
 
 
 def deliveries_of(events: Iterable[Event], webhook_ids: list[int]) -> list[Delivery]:
-    """Newest first. A delivery is made in the moment of its event: the log's index finds it."""
+    """Return the deliveries newest first; MOST_DELIVERIES + 1 of them if there are more."""
+    # A delivery has its event's creation time, by which the index of the log finds it.
     events = list(events)
-    found = Delivery.objects.filter(
+    deliveries = Delivery.objects.filter(
         webhook_id__in=webhook_ids,
         created_at__in={event.created_at for event in events},
         event_id__in=[event.pk for event in events],
     )
-    return list(found.order_by("-created_at", "-event_id", "id")[: MOST_DELIVERIES + 1])
+    return list(deliveries.order_by("-created_at", "-event_id", "id")[: MOST_DELIVERIES + 1])
 
 
 def newest_deliveries(webhook_ids: list[int]) -> list[Delivery]:
     rows = read_rows(NEWEST_OF_MANY, {"webhooks": webhook_ids, "most": NEWEST})
     ids = [id for (id,) in rows]
-    found = Delivery.objects.in_bulk(ids)
-    return [found[id] for id in ids if id in found]
+    deliveries = Delivery.objects.in_bulk(ids)
+    return [deliveries[id] for id in ids if id in deliveries]
 
 
 def webhooks_of(company: Company) -> list[Webhook]:
-    """Deleted ones too: they keep their log. Never with secrets."""
+    """Return a company's webhooks without secrets; deleted ones too, since they keep their log."""
     return list(company.webhooks.defer(*SECRETS).order_by("pk"))

@@ -1,4 +1,4 @@
-"""The page about a missing event: why a company did not get it."""
+"""The page that explains why a company did not get an event."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 from companies.models import Company
 from desk.common.fields import number_field, text_field
 from desk.common.pages import desk_page, draw
-from desk.common.search_names import company_called
+from desk.common.search_names import company_by_id_or_name
 from desk.support import delivery_details, lookup
 from webhooks.event_types import registry
 
@@ -20,13 +20,13 @@ def event_types() -> list[tuple[int | str, str]]:
 
 
 def company_field() -> forms.CharField:
-    """Read by `company_given`."""
+    """Create a field for an id or a name; clean it with `find_company`."""
     hint = gettext_lazy("The company's ID or full name.")
     return text_field(gettext_lazy("Company"), 200, hint)
 
 
 def type_field() -> forms.TypedChoiceField:
-    """The ID of an event type, or None."""
+    """Create a field whose value is the id of an event type, or None."""
     return forms.TypedChoiceField(
         required=False,
         label=gettext_lazy("Event"),
@@ -38,7 +38,7 @@ def type_field() -> forms.TypedChoiceField:
 
 
 class MissingEventForm(forms.Form):
-    """What a company says of an event it misses. One of these is enough."""
+    """Details of a missing event as a company knows them; one field is enough."""
 
     company = company_field()
     shipment_id = number_field(gettext_lazy("Shipment ID"), least=0)
@@ -50,15 +50,15 @@ class MissingEventForm(forms.Form):
     type_id = type_field()
 
     def clean_company(self) -> Company | None:
-        return company_given(self.cleaned_data["company"])
+        return find_company(self.cleaned_data["company"])
 
 
-def company_given(typed: str) -> Company | None:
-    """The company of an ID or a full name, None of nothing. Raises ValidationError."""
+def find_company(typed: str) -> Company | None:
+    """Return the company with an id or full name; None for a blank. Raises ValidationError."""
     text = typed.strip()
     if not text:
         return None
-    company = company_called(text)
+    company = company_by_id_or_name(text)
     if company is None:
         raise forms.ValidationError(gettext("Company not found."))
     return company
@@ -66,11 +66,11 @@ def company_given(typed: str) -> Company | None:
 
 @desk_page("deliveries.view_delivery", "webhooks.view_webhook")
 def find_page(request: HttpRequest) -> HttpResponse:
-    asked = any(request.GET.get(name) for name in MissingEventForm.base_fields)
-    form = MissingEventForm(request.GET if asked else None)
+    is_search = any(request.GET.get(name) for name in MissingEventForm.base_fields)
+    form = MissingEventForm(request.GET if is_search else None)
     context: dict[str, Any] = {"caption": gettext("Deliveries, newest first"), "form": form}
-    if asked and form.is_valid():
-        found = lookup.find_events(**form.cleaned_data)
-        context |= {"found": found, "lines": delivery_details.delivery_lines(found.deliveries)}
+    if is_search and form.is_valid():
+        matches = lookup.find_events(**form.cleaned_data)
+        context |= {"found": matches, "lines": delivery_details.delivery_lines(matches.deliveries)}
     title = gettext("Find a missing event")
     return draw(request, "admin/tickets/ticket/events.html", title, **context)

@@ -1,4 +1,4 @@
-"""Many deliveries sent again: operators choose, see the count, type it, watch the run, stop it."""
+"""Replays at the desk: the list of runs that send many deliveries again, and their progress."""
 
 from typing import Any
 
@@ -68,7 +68,7 @@ class ReplayAdmin(ReadOnlyAdmin):
         state = gettext(STATES[replaying.replay_state(run)])
         return text % {"state": state, "passed": f"{run.passed:,}", "total": f"{run.total:,}"}
 
-    def context_beside(self, request: HttpRequest, row: Replay) -> dict[str, Any]:
+    def extra_context(self, request: HttpRequest, row: Replay) -> dict[str, Any]:
         goes_on = row.ended_at is None
         return {
             "run": row,

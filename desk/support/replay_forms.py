@@ -1,4 +1,4 @@
-"""What an operator enters to send many deliveries again, and the number that confirms it."""
+"""Forms with which an operator chooses deliveries to send again, and confirms their number."""
 
 from datetime import datetime
 from typing import Any
@@ -9,12 +9,12 @@ from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from companies.models import Company
-from deliveries.engine.holding import NoHost, host_named
+from deliveries.engine.holding import NoHost, parse_host
 from deliveries.models import STATES, State
 from deliveries.upkeep import replaying
 from deliveries.upkeep.choosing import Choice, ChosenCount
 from desk.common.fields import choice_field, number_field, text_field
-from desk.support.pages import company_field, company_given, type_field
+from desk.support.pages import company_field, find_company, type_field
 
 NARROWS = ("webhook", "company", "host", "since", "until")
 
@@ -30,7 +30,7 @@ def time_field(label: Any, hint: Any) -> forms.DateTimeField:
 
 
 class ReplayForm(forms.Form):
-    """Which deliveries, and how many a second. All that is given must hold."""
+    """The deliveries to send again, and their rate. A delivery must match all fields."""
 
     company = company_field()
     webhook = number_field(gettext_lazy("Webhook ID"))
@@ -46,11 +46,11 @@ class ReplayForm(forms.Form):
     )
 
     def clean_company(self) -> Company | None:
-        return company_given(self.cleaned_data["company"])
+        return find_company(self.cleaned_data["company"])
 
     def clean_host(self) -> str:
         try:
-            return host_named(self.cleaned_data["host"]) if self.cleaned_data["host"] else ""
+            return parse_host(self.cleaned_data["host"]) if self.cleaned_data["host"] else ""
         except NoHost as error:
             text = gettext("Enter a name such as hooks.example.com, or an address.")
             raise forms.ValidationError(text) from error
@@ -62,21 +62,22 @@ class ReplayForm(forms.Form):
         return cleaned
 
     def choice(self) -> Choice:
-        given, now = self.cleaned_data, timezone.now()
-        until: datetime = given["until"] or now
+        values = self.cleaned_data
+        now = timezone.now()
+        until: datetime = values["until"] or now
         return Choice(
             until=min(until, now),
-            since=given["since"],
-            state=STATES[given["state"]],
-            webhook_id=given["webhook"],
-            company_id=given["company"].pk if given["company"] else None,
-            type_id=given["type"],
-            host=given["host"],
+            since=values["since"],
+            state=STATES[values["state"]],
+            webhook_id=values["webhook"],
+            company_id=values["company"].pk if values["company"] else None,
+            type_id=values["type"],
+            host=values["host"],
         )
 
 
 class ConfirmForm(forms.Form):
-    """The number of deliveries, typed by whoever has seen it."""
+    """The number of deliveries, typed as a confirmation."""
 
     confirm = text_field(
         gettext_lazy("Type the number of deliveries to send them again"),

@@ -1,4 +1,4 @@
-"""Many deliveries sent again: operators choose, see the count, type it, and stop the run."""
+"""Pages on which operators send many deliveries again, after a confirmation, and stop a run."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ WAITS = {
 
 @desk_page(actions.BEGIN_REPLAY)
 def new_page(request: StaffRequest) -> HttpResponse:
-    """GET counts what is chosen, POST with that number begins."""
+    """Count the chosen deliveries (GET), or send them after their number is confirmed (POST)."""
     data = request.POST if request.method == "POST" else request.GET
     form = ReplayForm(data or None, initial={"state": State.GIVEN_UP.slug})
     context: dict[str, Any] = {"form": form}
@@ -36,12 +36,13 @@ def new_page(request: StaffRequest) -> HttpResponse:
         confirmation = ConfirmForm(request.POST or None, chosen)
         if confirmation.is_valid():
             return begin(request, form, choice, chosen)
-        until = {"until": choice.until.isoformat()}
-        given = {name: data.get(name, "") for name in form.fields} | until
+        values = {name: data.get(name, "") for name in form.fields}
+        # A fixed end, so that no newer delivery changes the number before it is confirmed.
+        values["until"] = choice.until.isoformat()
         context |= {
             "chosen": chosen,
             "shown": f"{chosen.deliveries:,}",
-            "given": given,
+            "given": values,
             "remarks": remark_words(chosen),
             "confirmation": confirmation,
         }
@@ -52,18 +53,18 @@ def begin(
     request: StaffRequest, form: ReplayForm, choice: Choice, chosen: ChosenCount
 ) -> HttpResponse:
     rate, confirmed = form.cleaned_data["rate"], chosen.deliveries
-    done = actions.send_chosen_again(
+    result = actions.send_chosen_again(
         choice, chosen, rate=rate, confirmed=confirmed, user=request.user
     )
-    if isinstance(done, Replay):
+    if isinstance(result, Replay):
         messages.success(request, gettext("The run has begun."))
-        return redirect(PAGE, done.pk)
+        return redirect(PAGE, result.pk)
     text = ngettext(
         "%(count)d delivery will be sent again.",
         "%(count)d deliveries will be sent again.",
-        done,
+        result,
     )
-    messages.success(request, text % {"count": done})
+    messages.success(request, text % {"count": result})
     return redirect(LIST)
 
 
@@ -78,7 +79,7 @@ def stop_page(request: StaffRequest, run_id: int) -> HttpResponse:
 
 
 def remark_words(chosen: ChosenCount) -> list[str]:
-    """Return sentences on how many of the deliveries will wait, and how many are left out."""
+    """Return sentences on how many of the deliveries will wait and how many are skipped."""
     words = [gettext(WAITS[why]) % {"count": f"{count:,}"} for why, count in chosen.waiting.items()]
     if chosen.deleted:
         text = gettext("%(count)s more are left out: their webhook is deleted.")

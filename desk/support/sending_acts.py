@@ -1,4 +1,4 @@
-"""What operators do to sending at the desk: the acts of the commands, audited under their names."""
+"""Operators' actions on sending: those of the commands, audited with the user's name."""
 
 from datetime import datetime
 from typing import Any
@@ -23,15 +23,15 @@ def hold_at_desk(
     """Hold a host as `hold_host` does. Raises NotAllowed and NoHost."""
     require_permission(user, STOP)
     by = user.get_username()
-    held = holding.hold_host(host, by=by, reason=reason, public_reason=public_reason, hours=hours)
-    said = {"reason": reason, "tell_companies": public_reason, "hours": hours}
-    note_act(user, "hold_host", held.host, {name: value for name, value in said.items() if value})
-    return held
+    row = holding.hold_host(host, by=by, reason=reason, public_reason=public_reason, hours=hours)
+    details = {"reason": reason, "tell_companies": public_reason, "hours": hours}
+    note_act(user, "hold_host", row.host, {name: value for name, value in details.items() if value})
+    return row
 
 
 @transaction.atomic
 def release_at_desk(host: str, *, user: User) -> bool:
-    """Release a host; False where it was not held. Raises NotAllowed and NoHost."""
+    """Release a host; return False if it was not held. Raises NotAllowed and NoHost."""
     require_permission(user, STOP)
     released = holding.release_host(host)
     if released:
@@ -41,7 +41,7 @@ def release_at_desk(host: str, *, user: User) -> bool:
 
 @transaction.atomic
 def drain_at_desk(*, user: User, reason: str) -> None:
-    """Have all loops claim nothing more. Raises NotAllowed."""
+    """Stop all loops from claiming deliveries. Raises NotAllowed."""
     require_permission(user, STOP)
     holding.drain_loops(by=user.get_username(), reason=reason)
     note_act(user, "drain", "", {"reason": reason} if reason else None)
@@ -49,7 +49,7 @@ def drain_at_desk(*, user: User, reason: str) -> None:
 
 @transaction.atomic
 def resume_at_desk(*, user: User) -> datetime | None:
-    """Have them go on; since when they were drained, None if they were not. Raises NotAllowed."""
+    """Let the loops claim again; return when they were drained, or None. Raises NotAllowed."""
     require_permission(user, STOP)
     since = holding.resume_sending()
     if since:

@@ -1,4 +1,4 @@
-"""What is asked of whoever stops sending."""
+"""Forms of operators who hold a host or drain all sending."""
 
 from django import forms
 from django.utils.translation import gettext, gettext_lazy
@@ -46,7 +46,7 @@ class HoldForm(forms.Form):
 
     def clean_host(self) -> str:
         try:
-            return holding.host_named(self.cleaned_data["host"])
+            return holding.parse_host(self.cleaned_data["host"])
         except holding.NoHost:
             text = gettext("Give a name such as hooks.example.com, or an address, and no more.")
             raise forms.ValidationError(text) from None

@@ -1,6 +1,6 @@
-"""Pages for operators: what is sent and what is not, and who stopped it.
+"""Pages for operators: the queue, holds and drains.
 
-Each act has a page of its own, which says what it does and asks once: so it works without scripts.
+Each action has its own page, which says what it does and asks once, so it works without scripts.
 """
 
 from dataclasses import dataclass
@@ -27,22 +27,22 @@ from webhooks.outgoing import parse_proxy
 
 PAGE = "admin:webhooks_webhook_sending"
 HOSTS_SHOWN = 10
-# The picture is given up before it becomes the load.
+# The page goes without the queue's totals before reading them becomes a load of its own.
 STATEMENT_TIMEOUT = "5s"
 
 
 @dataclass
 class HostLine:
-    """What waits for a host. `target` is its name without the port; empty where there is none."""
+    """Deliveries that wait for a host. `target` is its name without the port, "" without a host."""
 
     waiting: WaitingGroup
     target: str
-    held: bool
+    is_held: bool
 
 
 @desk_page(sending_acts.SEE)
 def sending_page(request: StaffRequest) -> HttpResponse:
-    held = holding.held_hosts()
+    holds = holding.held_hosts()
     return draw(
         request,
         "admin/webhooks/webhook/sending.html",
@@ -50,8 +50,8 @@ def sending_page(request: StaffRequest) -> HttpResponse:
         may_stop=request.user.has_perm(sending_acts.STOP),
         drain=holding.current_drain(),
         wanted=settings.DELIVERY_LOOPS,
-        proxy=proxy_seen(),
-        **queue_seen(held),
+        proxy=proxy_status(),
+        **queue_status(holds),
     )
 
 
@@ -63,20 +63,19 @@ def hold_page(request: StaffRequest) -> HttpResponse:
             " and use up no retry."
         )
     ]
-    given = {"host": request.GET.get("host", "")}
-    form = HoldForm(posted_form(request), initial=given)
-    if not is_meant(request, form):
+    form = HoldForm(posted_form(request), initial={"host": request.GET.get("host", "")})
+    if not is_confirmed(request, form):
         title, verb = gettext("Hold a host"), gettext("Hold")
-        return ask(request, title, verb, words, form)
-    held = sending_acts.hold_at_desk(user=request.user, **form.cleaned_data)
-    count = len(holding.webhooks_on([held.host]))
+        return draw_confirmation(request, title, verb, words, form)
+    hold = sending_acts.hold_at_desk(user=request.user, **form.cleaned_data)
+    count = len(holding.webhooks_on([hold.host]))
     text = ngettext(
         "%(host)s is held: %(count)d webhook.", "%(host)s is held: %(count)d webhooks.", count
     )
     if not count:
         text = gettext("%(host)s is held. No webhook has a URL there: check the name.")
     (messages.success if count else messages.warning)(
-        request, text % {"host": held.host, "count": count}
+        request, text % {"host": hold.host, "count": count}
     )
     return redirect(PAGE)
 
@@ -85,13 +84,13 @@ def hold_page(request: StaffRequest) -> HttpResponse:
 def release_page(request: StaffRequest) -> HttpResponse:
     form = ReleaseForm(posted_form(request) or {"host": request.GET.get("host", "")})
     host = form.data.get("host", "")
-    if not is_meant(request, form):
+    if not is_confirmed(request, form):
         words = [
             gettext("What waits for %(host)s is sent, in order, as fast as its receivers take it.")
             % {"host": host}
         ]
         title, verb = gettext("Release %(host)s") % {"host": host}, gettext("Release")
-        return ask(request, title, verb, words, form)
+        return draw_confirmation(request, title, verb, words, form)
     try:
         released = sending_acts.release_at_desk(host, user=request.user)
     except holding.NoHost:
@@ -104,12 +103,14 @@ def release_page(request: StaffRequest) -> HttpResponse:
 @desk_page(sending_acts.STOP)
 def drain_page(request: StaffRequest) -> HttpResponse:
     form = DrainForm(posted_form(request))
-    if not is_meant(request, form):
+    if not is_confirmed(request, form):
         words = [
             gettext("Nothing is sent to anybody until somebody resumes."),
             gettext("What is in flight ends. New events are stored and wait, in order."),
         ]
-        return ask(request, gettext("Drain all sending"), gettext("Drain"), words, form)
+        return draw_confirmation(
+            request, gettext("Drain all sending"), gettext("Drain"), words, form
+        )
     sending_acts.drain_at_desk(user=request.user, reason=form.cleaned_data["reason"])
     messages.success(request, gettext("Drained: nothing more is sent."))
     return redirect(PAGE)
@@ -118,10 +119,10 @@ def drain_page(request: StaffRequest) -> HttpResponse:
 @desk_page(sending_acts.STOP)
 def resume_page(request: StaffRequest) -> HttpResponse:
     form = forms.Form(posted_form(request))
-    if not is_meant(request, form):
+    if not is_confirmed(request, form):
         words = [gettext("Everything that waits is sent, in order.")]
         title, verb = gettext("Resume sending"), gettext("Resume")
-        return ask(request, title, verb, words, form)
+        return draw_confirmation(request, title, verb, words, form)
     if sending_acts.resume_at_desk(user=request.user):
         messages.success(request, gettext("Sending goes on."))
     else:
@@ -129,12 +130,12 @@ def resume_page(request: StaffRequest) -> HttpResponse:
     return redirect(PAGE)
 
 
-def is_meant(request: StaffRequest, form: forms.Form) -> bool:
-    """Tell whether a valid form was posted."""
+def is_confirmed(request: StaffRequest, form: forms.Form) -> bool:
+    """Check if a valid form was posted."""
     return request.method == "POST" and form.is_valid()
 
 
-def ask(
+def draw_confirmation(
     request: HttpRequest, title: str, verb: str, words: list[str], form: forms.Form
 ) -> HttpResponse:
     template = "admin/webhooks/webhook/sending_act.html"
@@ -143,15 +144,15 @@ def ask(
 
 
 def posted_form(request: HttpRequest) -> QueryDict | None:
-    """What a form of this request is bound to: also one without fields."""
+    """Return the data of a posted form, which may be empty; None if nothing was posted."""
     return request.POST if request.method == "POST" else None
 
 
-def proxy_seen() -> dict[str, Any] | None:
-    """The outgoing proxy, without its login, and what is wrong with it; None if there is none."""
+def proxy_status() -> dict[str, Any] | None:
+    """Describe the outgoing proxy without its login, and its problem; None without a proxy."""
     proxy, trouble = parse_proxy(settings.DELIVERY_PROXY), ""
     try:
-        way_out.proxy_as_loops_find_it()
+        way_out.proxy_status()
     except RuntimeError as error:
         trouble = str(error)
     if proxy is None and not trouble:
@@ -159,9 +160,11 @@ def proxy_seen() -> dict[str, Any] | None:
     return {"at": proxy.at(proxy.host) if proxy else "", "trouble": trouble}
 
 
-def queue_seen(held: list[HeldHost]) -> dict[str, Any]:
-    """The queue, and what waits for each host that is held. Without both where they take too long:
-    the buttons are needed most then.
+def queue_status(holds: list[HeldHost]) -> dict[str, Any]:
+    """Read the queue's totals, and what waits for each held host.
+
+    Leaves out both if they take longer than STATEMENT_TIMEOUT: the page's buttons are needed
+    most at such a time.
     """
     try:
         with transaction.atomic():
@@ -171,10 +174,10 @@ def queue_seen(held: list[HeldHost]) -> dict[str, Any]:
                 )
             totals = queue_picture.queue_totals()
             longest = queue_picture.oldest_waiting("host", HOSTS_SHOWN)
-            waiting = queue_picture.waiting_of(holding.webhooks_on([one.host for one in held]))
+            waiting = queue_picture.waiting_of(holding.webhooks_on([hold.host for hold in holds]))
     except DatabaseError:
-        return {"holds": [(one, None) for one in held]}
-    hosts = {one.host for one in held}
+        return {"holds": [(hold, None) for hold in holds]}
+    hosts = {hold.host for hold in holds}
     lines = [(group, urlsplit(f"//{group.name}").hostname or "") for group in longest]
     return {
         "totals": totals,
@@ -183,5 +186,5 @@ def queue_seen(held: list[HeldHost]) -> dict[str, Any]:
             HostLine(group, "" if group.name == queue_picture.FETCHED else host, host in hosts)
             for group, host in lines
         ],
-        "holds": [(one, waiting.get(one.host) or WaitingGroup(one.host)) for one in held],
+        "holds": [(hold, waiting.get(hold.host) or WaitingGroup(hold.host)) for hold in holds],
     }

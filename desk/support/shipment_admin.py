@@ -1,4 +1,4 @@
-"""The desk's view of shipments: to look at. What is known comes from the feed alone."""
+"""Shipments at the desk, read-only: their data comes from the feed alone."""
 
 import json
 
@@ -101,21 +101,21 @@ class ShipmentAdmin(ReadOnlyAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Shipment], search_term: str
     ) -> tuple[QuerySet[Shipment], bool]:
-        """Find a parcel by its ID, or by its tracking number however it is spelled."""
+        """Find a parcel by its ID, or by its tracking number in any spelling."""
         if not (typed := search_term.strip()):
             return queryset, False
         numbered = Shipment.objects.numbered([typed]).values("pk")
         return queryset.filter(Q(pk=typed_id(typed) or 0) | Q(pk__in=numbered)), False
 
     def get_fields(self, request: HttpRequest, obj: Shipment | None = None) -> tuple[str, ...]:
-        """Few shipments are a shop's: an order is shown where there is one."""
+        """Return the fields; most shipments have no order, so an empty one is left out."""
         empty = () if obj is None or obj.order else ("order_text",)
         return tuple(name for name in self.fields if name not in empty)
 
     @admin.display(description=gettext_lazy("tracking number"))
     def parcel_text(self, shipment: Shipment) -> SafeString:
-        known = parcel_context(shipment.carrier_name, shipment.tracking_number)
-        return render_to_string("desk/parcel.html", known)
+        context = parcel_context(shipment.carrier_name, shipment.tracking_number)
+        return render_to_string("desk/parcel.html", context)
 
     @admin.display(description=gettext_lazy("order"))
     def order_text(self, shipment: Shipment) -> SafeString | str:

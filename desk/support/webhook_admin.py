@@ -1,6 +1,6 @@
-"""The desk's view of webhooks: how each does, its last deliveries, pause and resume.
+"""Webhooks at the desk: their health and last deliveries, pause and resume.
 
-It stands here and not with the webhooks, which know nothing of deliveries.
+It is not in the app `webhooks`, which must not import deliveries.
 """
 
 from typing import Any
@@ -37,7 +37,7 @@ class EventTypeFilter(admin.SimpleListFilter):
 
 @admin.register(Webhook)
 class WebhookAdmin(ReadOnlyAdmin):
-    """Everything but a pause is the company's own. No secrets: they are not even read."""
+    """Webhooks, which only their companies change, except for a pause. Secrets are not read."""
 
     company_text = foreign_column("company")
     paused_reason_text = foreign_column("paused_reason")
@@ -88,7 +88,7 @@ class WebhookAdmin(ReadOnlyAdmin):
     def has_pause_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm(actions.PAUSE)
 
-    def context_beside(self, request: HttpRequest, row: Webhook) -> dict[str, Any]:
+    def extra_context(self, request: HttpRequest, row: Webhook) -> dict[str, Any]:
         context = {"may_pause": self.has_pause_permission(request), "webhook": row}
         if not request.user.has_perm("deliveries.view_delivery"):
             return context

@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy, ngettext
 from unfold.widgets import UnfoldAdminTextareaWidget
 
-from core.jobs.failing_rows import do_each
+from core.jobs.failing_rows import try_each
 from core.values.ids import read_id
 from deliveries.monitoring import needs_attention
 from desk.common.pages import desk_page, draw
@@ -34,7 +34,7 @@ class ReasonForm(forms.Form):
 
 
 def shown_webhooks() -> QuerySet[Webhook]:
-    """All webhooks, without their secrets: these are not even read, let alone decrypted."""
+    """Return all webhooks; their secrets are not even read, let alone decrypted."""
     hidden = ("auth_token", "secret", "next_secret")
     return Webhook.objects.select_related("company").defer(*hidden)
 
@@ -42,19 +42,18 @@ def shown_webhooks() -> QuerySet[Webhook]:
 @desk_page("webhooks.view_webhook", "deliveries.view_delivery")
 def sick_page(request: StaffRequest) -> HttpResponse:
     """List webhooks that fail, rest or fall behind, the longest first."""
-    found = needs_attention.needing_attention(timezone.now())
+    patients = needs_attention.needing_attention(timezone.now())
     return draw(
         request,
         "admin/webhooks/webhook/sick.html",
         gettext("Webhooks that need attention"),
-        patients=[(one, delivery_details.attention_words(one.condition)) for one in found],
+        patients=[(one, delivery_details.attention_words(one.condition)) for one in patients],
         most=needs_attention.MOST_COUNTED,
     )
 
 
 @desk_page(actions.PAUSE)
 def pause_page(request: StaffRequest) -> HttpResponse:
-    """GET asks why, POST pauses."""
     webhooks = picked(request)
     form = ReasonForm(request.POST or None)
     if request.method != "POST" or not form.is_valid():
@@ -66,9 +65,9 @@ def pause_page(request: StaffRequest) -> HttpResponse:
         if actions.pause_webhook(webhook_id, reason, user=request.user):
             paused.append(webhook_id)
 
-    outcome = do_each([one.pk for one in webhooks], pause)
+    outcome = try_each([one.pk for one in webhooks], pause)
     text = ngettext("%(count)d webhook paused.", "%(count)d webhooks paused.", len(paused))
-    tell(request, text % {"count": len(paused)}, outcome.refused)
+    show_outcome(request, text % {"count": len(paused)}, outcome.refused)
     return redirect(PAGE, webhooks[0].pk) if len(webhooks) == 1 else redirect(LIST)
 
 
@@ -86,19 +85,18 @@ def resume_all(request: StaffRequest, webhooks: Iterable[Webhook]) -> None:
         if actions.resume_webhook(webhook_id, user=request.user):
             resumed.append(webhook_id)
 
-    outcome = do_each([one.pk for one in webhooks], resume)
+    outcome = try_each([one.pk for one in webhooks], resume)
     text = ngettext("%(count)d webhook resumed.", "%(count)d webhooks resumed.", len(resumed))
-    tell(request, text % {"count": len(resumed)}, outcome.refused)
+    show_outcome(request, text % {"count": len(resumed)}, outcome.refused)
 
 
 def picked(request: StaffRequest) -> list[Webhook]:
-    sent = request.POST if request.method == "POST" else request.GET
-    ids = map(read_id, sent.getlist("webhook")[:MOST_AT_ONCE])
-    webhooks = shown_webhooks().filter(pk__in=[one for one in ids if one])
-    found = list(webhooks.order_by("pk"))
-    if not found:
+    query = request.POST if request.method == "POST" else request.GET
+    ids = map(read_id, query.getlist("webhook")[:MOST_AT_ONCE])
+    webhooks = list(shown_webhooks().filter(pk__in=[pk for pk in ids if pk]).order_by("pk"))
+    if not webhooks:
         raise Http404
-    return found
+    return webhooks
 
 
 def pause_dialog(request: StaffRequest, webhooks: list[Webhook], form: ReasonForm) -> HttpResponse:
@@ -106,9 +104,8 @@ def pause_dialog(request: StaffRequest, webhooks: list[Webhook], form: ReasonFor
     return draw(request, template, title, webhooks=webhooks, form=form)
 
 
-def tell(request: HttpRequest, done: str, refused: dict[int, str]) -> None:
-    """Show what was done, and why the others were refused."""
-    (messages.warning if refused else messages.success)(request, done)
+def show_outcome(request: HttpRequest, summary: str, refused: dict[int, str]) -> None:
+    (messages.warning if refused else messages.success)(request, summary)
     for webhook_id, why in refused.items():
         text = gettext("Webhook %(webhook)s failed: %(why)s")
         messages.error(request, text % {"webhook": webhook_id, "why": why})

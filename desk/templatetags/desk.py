@@ -1,4 +1,4 @@
-"""How the desk writes moments and statuses."""
+"""Template filters for times, statuses, links and mentions."""
 
 import re
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ register = template.Library()
 
 ADDRESS = re.compile(r"https://[^\s<>\"'`]+")
 LINK = '<a href="{0}" rel="noopener noreferrer nofollow" target="_blank"><bdi>{0}</bdi></a>'
-# A message of nothing but addresses is read by nobody, and each is judged anew.
+# Each address is checked, so a message that consists of addresses must not take long.
 MOST_LINKS = 50
 CHIP = '<span class="desk-mention{}">@{}</span>'
 
@@ -39,19 +39,19 @@ register.inclusion_tag("desk/parcel.html", name="parcel")(parcel_context)
 
 @register.filter
 def letter_key(number: int) -> str:
-    """Name the key of a choice by its place: a for 1; "" behind z."""
+    """Return the key of a choice by its position: "a" for 1; "" after "z"."""
     return chr(96 + number) if number <= 26 else ""
 
 
 @register.simple_tag
 def filing_rules_missing() -> bool:
-    """Is there no filing rule at all, so that no ticket has a claim deadline?"""
+    """Check if there is no filing rule at all, so that no ticket has a claim deadline."""
     return not current_rules().filing
 
 
 @register.filter
 def ago(at: datetime, now: datetime | None = None) -> str:
-    """How far a moment lies from now, in its largest unit: `5 min ago`, `in 3 d`."""
+    """Format a time relative to now in its largest unit: `5 min ago`, `in 3 d`."""
     seconds = ((now or timezone.now()) - at).total_seconds()
     if abs(seconds) < 60:
         return gettext("just now") if seconds >= 0 else gettext("in a moment")
@@ -62,7 +62,7 @@ def ago(at: datetime, now: datetime | None = None) -> str:
 
 @register.filter
 def age(at: datetime) -> str:
-    """As `ago`, and to the second within the first minute."""
+    """Format a time like `ago`, but in seconds within the first minute."""
     seconds = int((timezone.now() - at).total_seconds())
     if not 1 <= seconds < 60:
         return ago(at)
@@ -71,7 +71,7 @@ def age(at: datetime) -> str:
 
 @register.filter
 def moment(at: datetime | None) -> SafeString | str:
-    """Write a moment in the reader's zone, and how long ago or until then."""
+    """Render a time in the reader's zone, with its distance from now."""
     if at is None:
         return ""
     if at <= timezone.now():
@@ -87,12 +87,12 @@ def moment(at: datetime | None) -> SafeString | str:
 
 @register.filter
 def clock_time(at: datetime | str | None) -> SafeString | str:
-    """In the reader's zone, to the second; for a machine the instant in UTC."""
-    known = parse_datetime(at) if isinstance(at, str) else at
-    if known is None:
+    """Render a time in the reader's zone to the second, with its instant in UTC as an attribute."""
+    parsed = parse_datetime(at) if isinstance(at, str) else at
+    if parsed is None:
         return ""
-    # What the API is told is written without a zone, in UTC.
-    return as_clock_time(known if known.tzinfo else known.replace(tzinfo=UTC))
+    # Times of the API are texts in UTC, without a zone.
+    return as_clock_time(parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC))
 
 
 register.filter("tracking", tracking_label)
@@ -100,17 +100,17 @@ register.filter("tracking", tracking_label)
 
 @register.filter
 def linked(text: str, mentioned: Mapping[str, bool] | None = None) -> SafeString:
-    """Words with the addresses in them as links, where those lead to the public web.
+    """Render a text with its public addresses as links.
 
-    Names behind an @ that are `mentioned` are chips; of the viewer where the value is true.
+    Names after an @ that are in `mentioned` become chips; a true value marks the viewer's own.
     """
     text = legible(text)
     parts, end = [], 0
-    for found in islice(ADDRESS.finditer(text), MOST_LINKS):
-        address = found[0].rstrip(".,;:!?)]}")
+    for match in islice(ADDRESS.finditer(text), MOST_LINKS):
+        address = match[0].rstrip(".,;:!?)]}")
         if values.leads_to_the_public_web(address):
-            parts += [*chips(text[end : found.start()], mentioned), format_html(LINK, address)]
-            end = found.start() + len(address)
+            parts += [*chips(text[end : match.start()], mentioned), format_html(LINK, address)]
+            end = match.start() + len(address)
     parts += chips(text[end:], mentioned)
     joined = format_html_join("", "{}", ((part,) for part in parts))
     return format_html("<bdi>{}</bdi>", joined)
@@ -118,16 +118,16 @@ def linked(text: str, mentioned: Mapping[str, bool] | None = None) -> SafeString
 
 def chips(text: str, mentioned: Mapping[str, bool] | None) -> list[str]:
     parts, end = [], 0
-    for found in mentions.CALLED.finditer(text) if mentioned else ():
-        name = found[1].rstrip(".+-")
+    for match in mentions.MENTION.finditer(text) if mentioned else ():
+        name = match[1].rstrip(".+-")
         if mentioned and name in mentioned:
             mark = " desk-mention-me" if mentioned[name] else ""
-            parts += [text[end : found.start()], format_html(CHIP, mark, name)]
-            end = found.start(1) + len(name)
+            parts += [text[end : match.start()], format_html(CHIP, mark, name)]
+            end = match.start(1) + len(name)
     return [*parts, text[end:]]
 
 
 @register.filter
 def pill(status: int | None) -> SafeString | str:
-    """A status as a coloured word; nothing for none."""
+    """Render a status as a coloured word; "" for None."""
     return "" if status is None else badge(status)

@@ -1,4 +1,4 @@
-"""The table of tickets. Unfold's own asks for all its headings again for each row."""
+"""The table of tickets. Unfold's own would compute all headings again for each row."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -6,7 +6,7 @@ from django import template
 from django.contrib.admin import helpers
 from unfold.templatetags.unfold_list import result_headers
 
-from tickets.changes.seen import seen_of
+from tickets.changes.seen import page_token_of
 
 if TYPE_CHECKING:  # unfold.admin, which it imports, loads this module
     from desk.queue.changelist import TicketChangeList
@@ -31,7 +31,7 @@ def ticket_table(cl: "TicketChangeList") -> dict[str, Any]:
         "rows": [
             (
                 ticket.pk,
-                seen_of(ticket),
+                page_token_of(ticket),
                 [(name, label, cell(ticket)) for name, label, cell in columns],
             )
             for ticket in cl.result_list

@@ -1,4 +1,4 @@
-"""The bell in the head of each page."""
+"""The bell and the bar with pending answers, on each page."""
 
 import time
 from typing import Any
@@ -16,24 +16,24 @@ MOST_COUNTED = 99
 
 @register.inclusion_tag("desk/bell.html")
 def bell(request: HttpRequest) -> dict[str, Any]:
-    """Nothing for those who see no tickets: they are notified of nothing."""
+    """Build the bell; hidden from users who may not see tickets: they get no notifications."""
     user = request.user
     if not user.has_perm("tickets.view_ticket"):
         return {"shown": False}
     mine = Notification.objects.unread().filter(recipient=user.pk).newest()
     newest = mine.annotate(waits=Value(False)).values_list("created_at", "waits")
-    # In one query whether there is anything for the bar below: there mostly is not.
-    shown = list(newest[: MOST_COUNTED + 1].union(bar_row(request), all=True))
-    times = [at for at, waits in shown if not waits]
-    vars(request)[NOTHING_WAITS] = len(times) == len(shown)
+    # The same query tells if the bar has answers, which it rarely has: that saves the bar's own.
+    rows = list(newest[: MOST_COUNTED + 1].union(bar_row(request), all=True))
+    times = [at for at, waits in rows if not waits]
+    vars(request)[NOTHING_WAITS] = len(times) == len(rows)
     count = len(times)
-    # A little earlier: what was being written then is not in it.
-    made = int(time.time()) - 5
+    # Some seconds earlier: transactions that were open just now are not in the page.
+    rendered_at = int(time.time()) - 5
     return {
         "shown": True,
-        "made": str(made),
-        # Until when the bell has counted them: what comes later is told.
-        "told": str(max(times).timestamp() if times else made),
+        "made": str(rendered_at),
+        # Time of the newest counted notification: the page announces later ones.
+        "told": str(max(times).timestamp() if times else rendered_at),
         "unread": count,
         "text": f"{MOST_COUNTED}+" if count > MOST_COUNTED else count,
     }

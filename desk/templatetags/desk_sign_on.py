@@ -1,4 +1,4 @@
-"""What the login page offers beside the password, or instead."""
+"""Single sign-on on the login page, next to the password or in its place."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -10,17 +10,18 @@ from django.urls import reverse
 
 register = template.Library()
 # Superusers sign in at /admin/login/?password where passwords are hidden.
-ASKED = "password"
+FORM_PARAMETER = "password"
 
 
 @register.simple_tag(takes_context=True)
 def sign_on(context: template.Context) -> dict[str, Any]:
     request = context["request"]
-    url, asked = reverse("desk_sign_on"), request.GET.get(REDIRECT_FIELD_NAME, "")
-    shown = request.method == "POST" or ASKED in request.GET
+    url = reverse("desk_sign_on")
+    target = request.GET.get(REDIRECT_FIELD_NAME, "")
+    wants_password = request.method == "POST" or FORM_PARAMETER in request.GET
     return {
         "offered": bool(settings.OIDC_ISSUER),
         "name": settings.OIDC_NAME,
-        "href": f"{url}?{urlencode({REDIRECT_FIELD_NAME: asked})}" if asked else url,
-        "hides_password": settings.OIDC_ONLY and not shown,
+        "href": f"{url}?{urlencode({REDIRECT_FIELD_NAME: target})}" if target else url,
+        "hides_password": settings.OIDC_ONLY and not wants_password,
     }

@@ -1,4 +1,4 @@
-"""What agents send from a ticket's page: said and moved in one transaction, and once."""
+"""Answers sent from a ticket's page: message and move in one transaction, exactly once."""
 
 from datetime import timedelta
 from uuid import UUID, uuid5
@@ -12,10 +12,10 @@ from tickets import working
 from tickets.changes.actors import actor_for
 from tickets.models import Comment, PendingAnswer
 
-# The same words within this time are more often a slip than meant.
+# The same text again within this time is more often a slip than intended.
 SAME_TEXT = timedelta(minutes=1)
-# Other words from the same form are another answer.
-SAID = ("kind", "text", "public", "to", "requested", "code", "amounts")
+# A form sent again with other values in these fields is a new answer, not a repeat.
+CONTENT_FIELDS = ("kind", "text", "public", "to", "requested", "code", "amounts")
 
 
 class SentBefore(ValueError):
@@ -24,15 +24,15 @@ class SentBefore(ValueError):
 
 @transaction.atomic
 def submit_answer(answer: PendingAnswer, *, key: UUID | None = None, again: bool = True) -> bool:
-    """Write, move, or both; False if this very form has been taken before.
+    """Send a message, a move, or both; return False if this form was accepted before.
 
-    What reaches the company waits until it can no longer be taken back. Raises what
-    `pending.send_or_keep` raises, and SentBefore unless the same text may go `again`.
+    Whatever reaches the company waits until it can no longer be undone. Raises what
+    `pending.send_or_keep` raises, and, unless `again` is set, SentBefore for a repeated text.
     """
     actor_for(answer.user)
     if not first_time(answer, key):
         return False
-    # The visit's row is locked: of two tabs the second sees what the first has sent.
+    # first_time() has locked the visit's row, so a second tab sees what the first one sent.
     if not again and sent_just_now(answer):
         raise SentBefore(gettext("You sent the same text to this ticket a moment ago."))
     pending.send_or_keep(answer)
@@ -40,8 +40,8 @@ def submit_answer(answer: PendingAnswer, *, key: UUID | None = None, again: bool
 
 
 def sent_just_now(answer: PendingAnswer) -> bool:
-    """Tell whether the agent's newest message to the ticket begins with this text, and is new."""
-    text = working.said(answer.text)
+    """Check if the agent sent the same text to the ticket within SAME_TEXT."""
+    text = working.normalize_text(answer.text)
     mine = Comment.objects.filter(ticket=answer.ticket_id, actor=answer.user.get_username())
     since = timezone.now() - SAME_TEXT
     newest = mine.filter(public=answer.public, created_at__gte=since).last()
@@ -49,8 +49,9 @@ def sent_just_now(answer: PendingAnswer) -> bool:
 
 
 def first_time(answer: PendingAnswer, key: UUID | None) -> bool:
-    """Tell whether a form was not taken before; one without a key is always new."""
+    """Record a form; return False if it was accepted before. Without a key it is always new."""
     if key is None:
         return True
-    said = [getattr(answer, name) for name in SAID] + [one["sha256"] for one in answer.files]
-    return visits.is_first_submission(answer.ticket_id, answer.user, uuid5(key, repr(said)))
+    content = [getattr(answer, name) for name in CONTENT_FIELDS]
+    content += [file["sha256"] for file in answer.files]
+    return visits.is_first_submission(answer.ticket_id, answer.user, uuid5(key, repr(content)))

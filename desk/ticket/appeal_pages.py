@@ -1,4 +1,4 @@
-"""What a lead decides on an appeal, sent from the ticket's page (decision N14)."""
+"""A lead's decision on an appeal, sent from the ticket's page (decision N14)."""
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -14,7 +14,7 @@ from tickets.changes.appeals import NoAppeal, OwnDecision
 from tickets.changes.writes import MoveRefused, StaleTicket
 from tickets.models import PendingAnswer
 
-DONE = {
+CONFIRMATIONS = {
     "accept": gettext_noop("You accepted the appeal."),
     "refuse": gettext_noop("You refused the appeal."),
 }
@@ -22,23 +22,23 @@ DONE = {
 
 @desk_page(CHANGE_TICKET, "tickets.reopen_ticket", post_only=True)
 def appeal_page(request: StaffRequest, ticket_id: int) -> HttpResponse:
-    """Decide, from the box beside the conversation; a refusal shows it again, with the reason."""
+    """Decide an appeal; a refusal shows the page again, with the form and the reason."""
     ticket = find_ticket(ticket_id)
     form = AppealForm(request.POST)
     if not form.is_valid():
         return show_ticket(request, ticket, status=400, appeal_form=form)
-    said = form.cleaned_data
+    values = form.cleaned_data
     answer = PendingAnswer(
         ticket_id=ticket_id,
         user=request.user,
-        kind=said["decision"],
-        text=said["reason"],
-        seen=str(said["seen"]),
-        alone=said["alone"],
+        kind=values["decision"],
+        text=values["reason"],
+        seen=str(values["seen"]),
+        alone=values["alone"],
     )
     try:
-        if said["back"]:
-            pending.take_up(answer, said["back"])
+        if values["back"]:
+            pending.replace_returned(answer, values["back"])
         pending.send_or_keep(answer)
     except (StaleTicket, MoveRefused, NoAppeal) as error:
         fresh = find_ticket(ticket_id)
@@ -51,5 +51,5 @@ def appeal_page(request: StaffRequest, ticket_id: int) -> HttpResponse:
             appeal_alone=isinstance(error, OwnDecision) and error.alone,
         )
     if answer.due_at is None:
-        messages.success(request, gettext(DONE[said["decision"]]))
+        messages.success(request, gettext(CONFIRMATIONS[values["decision"]]))
     return places.stay(request, ticket_id)

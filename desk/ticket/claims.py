@@ -1,4 +1,4 @@
-"""What a ticket is about as a claim: reason codes to choose from, amounts and their words."""
+"""A ticket's claim as its page shows it: reason codes to choose from, and amounts in words."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
@@ -22,9 +22,9 @@ CURRENCY_KEYS = ("currency", "currency_code", "moneda", "divisa")
 
 
 def required_context(ticket: Ticket, *, may_work: bool) -> dict[str, Any]:
-    """The required documents, and how to ask in one act for those that are missing."""
+    """Build the list of required documents, and the form that requests the missing ones."""
     required = required_of(ticket)
-    missing = [one.name for one in required if one.is_missing]
+    missing = [document.name for document in required if document.is_missing]
     now = Status(ticket.status)
     by_move = may_work and any(allows(now, to, By.AGENT) for to in ASKING)
     return {
@@ -36,33 +36,33 @@ def required_context(ticket: Ticket, *, may_work: bool) -> dict[str, Any]:
     }
 
 
-def codes_for(to: Status, known: Iterable[ReasonCode]) -> list[ReasonCode]:
-    return [one for one in known if one.decides(to)]
+def codes_for(to: Status, codes: Iterable[ReasonCode]) -> list[ReasonCode]:
+    return [code for code in codes if code.decides(to)]
 
 
 def code_names(ticket: Ticket, history: Iterable[HistoryEntry]) -> dict[str, str]:
-    """What the codes of a ticket's decisions are called, also of those no longer offered."""
+    """Map the codes of a ticket's decisions to their names, including codes no longer offered."""
     codes = {ticket.reason_code, *(entry.data.get("code", "") for entry in history)} - {""}
     if not codes:
         return {}
-    named = {one.code: str(one) for one in ReasonCode.objects.filter(code__in=codes)}
-    return {code: named.get(code, code) for code in codes}
+    names = {row.code: str(row) for row in ReasonCode.objects.filter(code__in=codes)}
+    return {code: names.get(code, code) for code in codes}
 
 
-def asked_of_decision(to: Status, tickets: Sequence[Ticket], form: forms.Form) -> dict[str, Any]:
-    """What a dialog asks of a decision: of several tickets only the code."""
+def decision_context(to: Status, tickets: Sequence[Ticket], form: forms.Form) -> dict[str, Any]:
+    """Build the decision's part of a dialog; several tickets share a code but no amounts."""
     if to not in TERMINAL:
         return {}
-    known = ReasonCode.objects.about(one.type_id for one in tickets)
+    codes = ReasonCode.objects.about(ticket.type_id for ticket in tickets)
     chosen = form["code"].value() if form.is_bound else ""
-    asked = {"codes": codes_for(to, known), "chosen_code": chosen}
+    context = {"codes": codes_for(to, codes), "chosen_code": chosen}
     if len(tickets) != 1:
-        return asked
-    return {**asked, "amounts": amount_values(tickets[0], form if form.is_bound else None)}
+        return context
+    return {**context, "amounts": amount_values(tickets[0], form if form.is_bound else None)}
 
 
 def amount_values(ticket: Ticket, form: forms.Form | None) -> dict[str, str]:
-    """What stands in the boxes: what was typed, else what the ticket has."""
+    """Return the values of the amount fields: as typed, else the ticket's own."""
     if form is not None and "currency" in form.data:
         return {
             name: form[name].value() or "" for name in ("claimed", "offered", "paid", "currency")
@@ -73,14 +73,14 @@ def amount_values(ticket: Ticket, form: forms.Form | None) -> dict[str, str]:
 
 
 def likely_currency(ticket: Ticket) -> str:
-    """The one that the ticket's variables name, else that of the parcel's charges, else nothing."""
-    named = [
+    """Guess the currency from the ticket's variables, else the parcel's latest charge, else ""."""
+    texts = [
         row.text.strip().upper()
         for row in values.variables(ticket.data).rows
         if row.key.strip().lower() in CURRENCY_KEYS
     ]
-    if found := [code for code in named if code in CURRENCIES]:
-        return found[0]
+    if codes := [text for text in texts if text in CURRENCIES]:
+        return codes[0]
     charges = Surcharge.objects.filter(
         shipment=ticket.shipment_id, shipment__company=ticket.company_id
     )
@@ -88,7 +88,7 @@ def likely_currency(ticket: Ticket) -> str:
 
 
 def amount_lines(amounts: Amounts) -> list[tuple[str, str]]:
-    """The amounts that are known, each with its name."""
+    """Return the amounts that are set, as pairs of name and text."""
     names = {"claimed": gettext("Claimed"), "offered": gettext("Offered"), "paid": gettext("Paid")}
     return [
         (names[name], money_text(amount, amounts.currency))
@@ -98,9 +98,9 @@ def amount_lines(amounts: Amounts) -> list[tuple[str, str]]:
 
 
 def changed_amounts(entry: HistoryEntry) -> str:
-    """The amounts of an entry of history, before and after."""
-    changed = entry.data.get("amounts") or {}
-    currency = entry.ticket.currency if changed else ""
+    """Describe the amounts that a history entry changed, before and after."""
+    changes = entry.data.get("amounts") or {}
+    currency = entry.ticket.currency if changes else ""
     names = {
         "claimed": gettext("claimed"),
         "offered": gettext("offered"),
@@ -108,18 +108,18 @@ def changed_amounts(entry: HistoryEntry) -> str:
         "currency": gettext("currency"),
     }
 
-    def shown(name: str, value: str | None) -> str:
+    def as_text(name: str, value: str | None) -> str:
         if value is None:
             return gettext("none")
         return value if name == "currency" else money_number(Decimal(value), currency)
 
     return ", ".join(
-        f"{names.get(name, name)} {shown(name, before)} → {shown(name, after)}"
-        for name, (before, after) in changed.items()
+        f"{names.get(name, name)} {as_text(name, before)} → {as_text(name, after)}"
+        for name, (before, after) in changes.items()
     )
 
 
 def code_line(data: Mapping[str, Any], names: Mapping[str, str]) -> list[str]:
-    """The reason code of an entry of history, if it has one."""
+    """Return the line with the reason code of a history entry; empty if it has none."""
     code = data.get("code")
     return [gettext("Reason code: %(code)s") % {"code": names.get(code, code)}] if code else []

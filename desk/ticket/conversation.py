@@ -1,4 +1,4 @@
-"""What was said and done on a ticket, in one thread."""
+"""Messages, notes and events of a ticket in one thread."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,13 +11,13 @@ from tickets.models import Comment, HistoryEntry, RequestedDocument, Ticket
 from tickets.models.automations import automation_named
 from tickets.statuses import By
 
-SHOWN = 50
+PAGE_SIZE = 50
 MOST_HISTORY = 200
 
 
 @dataclass(slots=True)
 class Line:
-    """One thing in the thread: a message, a note or an event."""
+    """One line of the thread: a message, a note or an event."""
 
     kind: str
     who: str
@@ -27,24 +27,25 @@ class Line:
     was: int | None = None
     now: int | None = None
     new: bool = False
-    # The first of what is new: the divider stands above it.
+    # The divider stands above the first new line.
     first_new: bool = False
     comment_id: int | None = None
     entry_id: int | None = None
-    # Whom a note names, as written, and whether that is the viewer.
+    # Names that a note mentions, as written; True for the viewer's own.
     mentioned: dict[str, bool] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
-        """Names it on the page: by this a page that is open knows what it has."""
+        """Id of the line in the page, by which an open page knows which lines it has."""
         return f"e{self.entry_id}" if self.comment_id is None else f"c{self.comment_id}"
 
 
 @dataclass(slots=True)
 class Thread:
-    """The newest lines, oldest first, and where the earlier ones begin."""
+    """A page of lines, oldest first."""
 
     lines: list[Line] = field(default_factory=list)
+    # Id of the page's first comment, if there are earlier ones.
     earlier: int | None = None
     later: bool = False
 
@@ -54,7 +55,7 @@ class Thread:
 
 
 def history_of(ticket: Ticket) -> list[HistoryEntry]:
-    """The newest entries, oldest first."""
+    """Return the newest MOST_HISTORY entries, oldest first."""
     return list(ticket.history.order_by("-pk")[:MOST_HISTORY])[::-1]
 
 
@@ -66,32 +67,32 @@ def thread(
     viewer: str = "",
     before: int | None = None,
 ) -> Thread:
-    """The newest SHOWN comments (of those before one) with the moves between them.
+    """Return the newest PAGE_SIZE comments with the events between them.
 
-    New is what others did after `seen_at`.
+    Reads only comments with ids below `before`. Others' lines after `seen_at` are marked as new.
     """
     comments = ticket.conversation.order_by("-pk")
     if before is not None:
         comments = comments.filter(pk__lt=before)
-    found = list(comments[: SHOWN + 1])
-    shown = found[:SHOWN][::-1]
-    made = Thread(later=before is not None)
-    if len(found) > SHOWN:
-        made.earlier = shown[0].pk
-    since = shown[0].created_at if made.earlier else None
-    until = shown[-1].created_at if made.later and shown else None
-    said = {comment.text for comment in shown}
+    newest = list(comments[: PAGE_SIZE + 1])
+    page = newest[:PAGE_SIZE][::-1]
+    result = Thread(later=before is not None)
+    if len(newest) > PAGE_SIZE:
+        result.earlier = page[0].pk
+    since = page[0].created_at if result.earlier else None
+    until = page[-1].created_at if result.later and page else None
+    texts = {comment.text for comment in page}
     events = (
-        event(entry, said)
+        event(entry, texts)
         for entry in history
-        if worth_telling(entry)
+        if is_in_thread(entry)
         and (since is None or entry.created_at >= since)
         and (until is None or entry.created_at <= until)
     )
-    # Sorted is stable: a move stands before the words that came with it.
-    made.lines = sorted([*events, *map(message, shown)], key=lambda line: line.at)
-    mark_new(made.lines, seen_at, viewer)
-    return made
+    # The sort is stable: a move stands before the comment that came with it.
+    result.lines = sorted([*events, *map(message, page)], key=lambda line: line.at)
+    mark_new(result.lines, seen_at, viewer)
+    return result
 
 
 def message(comment: Comment) -> Line:
@@ -100,14 +101,14 @@ def message(comment: Comment) -> Line:
     return Line(kind, who, comment.created_at, comment.text, comment_id=comment.pk)
 
 
-def event(entry: HistoryEntry, said: set[str]) -> Line:
-    """A move, as its two statuses; anything else as a sentence.
+def event(entry: HistoryEntry, texts: set[str]) -> Line:
+    """Build the line of a history entry: a move as its two statuses, others as a sentence.
 
-    A reason that stands in a comment is not said twice.
+    `texts` are those of the comments nearby: a reason that is among them is not repeated.
     """
     line = Line("event", history_words.mover_name(entry), entry.created_at, entry_id=entry.pk)
     reason = entry.reason
-    line.reason = "" if reason in said else reason
+    line.reason = "" if reason in texts else reason
     if entry.was != entry.now:
         line.was, line.now = entry.was, entry.now
     else:
@@ -115,8 +116,11 @@ def event(entry: HistoryEntry, said: set[str]) -> Line:
     return line
 
 
-def worth_telling(entry: HistoryEntry) -> bool:
-    """Moves, files, appeals, and who has the ticket; the opening is the thread's beginning."""
+def is_in_thread(entry: HistoryEntry) -> bool:
+    """Check if the thread shows an entry: moves, assignments, and the kinds in IN_THREAD.
+
+    The opening is left out: the thread begins with it.
+    """
     moved = entry.was is not None and entry.was != entry.now
     return moved or "agent" in entry.data or entry.kind in IN_THREAD
 
@@ -137,36 +141,36 @@ def requested(
     answered_at: datetime | None,
     documents: Sequence[RequestedDocument],
 ) -> list[dict[str, Any]]:
-    """The documents asked for, the latest request first: which have come, and whether an answer
-    came since.
+    """Return the requests for documents, latest first: which arrived, and if the company answered.
 
     `answered_at` is when the company last wrote.
     """
     latest = max(
         (entry.created_at for entry in history if entry.by == By.COMPANY), default=answered_at
     )
-    heard = max(filter(None, (latest, answered_at)), default=None)
+    last_word_at = max(filter(None, (latest, answered_at)), default=None)
     return [
         {
-            "names": [(name, has_come(name, entry, documents)) for name in entry.data["requested"]],
+            "names": [(one, has_arrived(one, entry, documents)) for one in entry.data["requested"]],
             "at": entry.created_at,
             "who": entry.actor,
-            "answered": answered(entry, heard),
+            "answered": is_answered(entry, last_word_at),
         }
         for entry in reversed(history)
         if entry.data.get("requested")
     ]
 
 
-def answered(entry: HistoryEntry, heard: datetime | None) -> bool:
-    return heard is not None and heard > entry.created_at
+def is_answered(entry: HistoryEntry, last_word_at: datetime | None) -> bool:
+    return last_word_at is not None and last_word_at > entry.created_at
 
 
-def has_come(name: str, entry: HistoryEntry, documents: Sequence[RequestedDocument]) -> bool:
-    """Whether a document came that was still, or again, asked for by this entry."""
-    asked = [
-        one
-        for one in documents
-        if one.name == name and (one.fulfilled_at is None or one.fulfilled_at > entry.created_at)
+def has_arrived(name: str, entry: HistoryEntry, documents: Sequence[RequestedDocument]) -> bool:
+    """Check if a document that this entry requested arrived after it."""
+    matching = [
+        document
+        for document in documents
+        if document.name == name
+        and (document.fulfilled_at is None or document.fulfilled_at > entry.created_at)
     ]
-    return bool(asked) and asked[0].fulfilled_at is not None
+    return bool(matching) and matching[0].fulfilled_at is not None

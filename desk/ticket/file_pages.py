@@ -1,6 +1,6 @@
-"""The files of a ticket, as its page shows them: whole, small, and page by page.
+"""The files of a ticket: whole, as a thumbnail, and page by page.
 
-For whoever may see the ticket; nothing of a file runs in the browser (decision N8).
+Everybody who may see the ticket gets them; nothing in a file runs in the browser (decision N8).
 """
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -28,7 +28,7 @@ def thumbnail_page(request: HttpRequest, ticket_id: int, file_id: int) -> HttpRe
 
 @desk_page(VIEW_TICKET)
 def page_picture(request: HttpRequest, ticket_id: int, file_id: int, number: int) -> HttpResponse:
-    """A page of a PDF as a picture; the header X-Page-Count says how many there are."""
+    """Return a page of a PDF as a picture; the header X-Page-Count has the number of pages."""
     file = file_of(ticket_id, file_id)
     if file.media_type != PDF:
         raise Http404
@@ -47,5 +47,5 @@ def page_picture(request: HttpRequest, ticket_id: int, file_id: int, number: int
 
 
 def file_of(ticket_id: int, file_id: int) -> TicketFile:
-    """Return a ticket's file; raises Http404."""
+    """Return a ticket's file. Raises Http404."""
     return get_object_or_404(TicketFile, ticket=ticket_id, pk=file_id)

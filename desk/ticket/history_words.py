@@ -1,7 +1,7 @@
 """Entries of a ticket's history in the reader's language.
 
-Each kind has its sentences in `tickets/history_codes.py`. A sentence is whole: none is put together
-from pieces.
+Each kind has its sentences in `tickets/history_codes.py`. They are whole, never put together from
+parts, so that they can be translated.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,11 +23,11 @@ from tickets.statuses import By
 
 
 class ActorWords(NamedTuple):
-    """Words for somebody whom an entry does not name."""
+    """Words for an actor whom an entry does not name."""
 
-    # At the beginning of a sentence.
+    # Stands at the beginning of a sentence.
     first: StrPromise
-    # After "by".
+    # Stands after "by".
     after_by: StrPromise
     role: StrPromise
 
@@ -56,29 +56,29 @@ class LoadLine(NamedTuple):
 
 
 class HistoryLine(NamedTuple):
-    """An entry as the desk shows it: what happened, what a person gave as the reason, the rest."""
+    """A history entry as the desk shows it."""
 
     row: HistoryEntry
-    # Who did it, and as what; the two are the same where nobody is named.
+    # The actor's name and role; the two are the same if the entry names nobody.
     who: str
     role: str
     sentence: str
     reason: str
     details: list[str]
     loads: list[LoadLine]
-    # Opened or moved: two coloured statuses can stand for the sentence.
+    # Two coloured statuses can replace the sentence.
     is_move: bool
 
     @property
     def is_quiet(self) -> bool:
-        """Whether nobody has to have read it."""
+        """True if nobody needs to read it."""
         return self.row.kind in QUIET
 
 
 def line(
     entry: HistoryEntry, codes: Mapping[str, str] | None = None, *, traces: bool = True
 ) -> HistoryLine:
-    """`codes` names the reason codes of decisions; without `traces` no token is named."""
+    """Build an entry's line, with the names of reason codes; tokens and digests if `traces`."""
     token = [] if traces else token_used(entry)
     role = str(ACTORS[entry.by].role)
     return HistoryLine(
@@ -94,21 +94,20 @@ def line(
 
 
 def sentence(entry: HistoryEntry) -> str:
-    """What happened, in the language of whoever reads it."""
-    found = traits(entry)
+    entry_traits = traits(entry)
     templates = ROWS[entry.kind].sentences if entry.kind in ROWS else {}
     for needed, template in templates.items():
-        if found.issuperset(needed.split()):
+        if entry_traits.issuperset(needed.split()):
             return str(template).format_map(places(entry))
-    # A kind of a later version, which another process runs already.
+    # During an upgrade another process may already write kinds of the next version.
     return entry.kind.replace("_", " ").capitalize()
 
 
 def traits(entry: HistoryEntry) -> set[str | None]:
-    """Whatever decides which sentence of its kind an entry has."""
+    """Return the words by which the sentence of an entry is selected."""
     data = entry.data
     former, agent, load, capacity = assignment(data)
-    true_or_not = {
+    conditions = {
         "automation": automation_of(entry),
         "person": by_person(entry),
         "former": former,
@@ -118,11 +117,11 @@ def traits(entry: HistoryEntry) -> set[str | None]:
         "last": data.get("last"),
     }
     codes = (entry.by, data.get("why"), data.get("rule"), data.get("outcome"))
-    return {*codes, *(name for name, value in true_or_not.items() if value)}
+    return {*codes, *(name for name, value in conditions.items() if value)}
 
 
 def places(entry: HistoryEntry) -> dict[str, Any]:
-    """Whatever a sentence may name."""
+    """Return the values of the placeholders that a sentence may have."""
     data = entry.data
     former, agent, load, capacity = assignment(data)
     opened_for_caller = entry.kind == Kind.OPENED and by_person(entry)
@@ -148,19 +147,19 @@ def places(entry: HistoryEntry) -> dict[str, Any]:
 
 
 def assignment(data: Mapping[str, Any]) -> tuple[str | None, str | None, int, int]:
-    """The former agent and the new one, and the load and capacity of the new one."""
+    """Return the former agent, the new one, and the new one's load and capacity."""
     former, agent = data.get("agent") or (None, None)
     load, capacity = (data.get("loads") or {}).get(agent, (0, 1))
     return former, agent, load, capacity
 
 
 def mover_name(entry: HistoryEntry) -> str:
-    """Who stands behind `by`."""
+    """Return the words that follow "by" in a sentence."""
     return actor_named(entry) or str(ACTORS[entry.by].after_by)
 
 
 def actor_named(entry: HistoryEntry) -> str:
-    """Agents and automations by name; a company's token means nothing to people."""
+    """Return the name of the agent or automation; "" for a company, whose token says nothing."""
     return entry.actor if by_person(entry) else automation_of(entry)
 
 
@@ -169,24 +168,24 @@ def by_person(entry: HistoryEntry) -> bool:
 
 
 def automation_of(entry: HistoryEntry) -> str:
-    """The automation that did it, as people call it; nothing for what others did."""
+    """Return the display name of the automation that wrote an entry; "" for other actors."""
     return automation_named(entry.actor) if entry.by == By.SYSTEM else ""
 
 
 def details(entry: HistoryEntry, codes: Mapping[str, str] | None = None) -> list[str]:
-    """What changed of the variables, and what stands beside it."""
-    found = []
+    """Return the lines below a sentence: code, documents, changed variables and token."""
+    documents = []
     if entry.data.get("complete"):
-        found.append(gettext("All requested documents have come."))
+        documents.append(gettext("All requested documents have come."))
     if name := entry.data.get("document"):
-        found.append(gettext("For the requested document: %(document)s") % {"document": name})
+        documents.append(gettext("For the requested document: %(document)s") % {"document": name})
     code = claims.code_line(entry.data, codes or {})
-    changed = changed_variables(entry.data.get("variables") or {})
-    return [*code, *found, *changed, *token_used(entry)]
+    variables = changed_variables(entry.data.get("variables") or {})
+    return [*code, *documents, *variables, *token_used(entry)]
 
 
 def token_used(entry: HistoryEntry) -> list[str]:
-    """Return what operators look for: the prefix of a company's token, the digest of a download."""
+    """Return the line that operators search for: a token's prefix, or a download's digest."""
     if entry.kind in (Kind.CLAIM_FILE_TAKEN, Kind.EVIDENCE_TAKEN):
         return [f"SHA-256 {entry.data.get('sha256', '')}"]
     if entry.by != By.COMPANY or not entry.actor:
@@ -195,7 +194,7 @@ def token_used(entry: HistoryEntry) -> list[str]:
 
 
 def changed_variables(diff: Mapping[str, Any]) -> Iterator[str]:
-    """One line for each variable."""
+    """Yield a line for each variable that was added, removed or changed."""
     for name, value in (diff.get("added") or {}).items():
         yield gettext("Added %(name)s: %(value)s") % {"name": name, "value": values.as_text(value)}
     for name in diff.get("removed") or {}:
@@ -207,7 +206,7 @@ def changed_variables(diff: Mapping[str, Any]) -> Iterator[str]:
 
 
 def load_lines(data: Mapping[str, Any]) -> list[LoadLine]:
-    """The loads behind an assignment, the lightest first."""
+    """Return the loads that explain an assignment, the lightest first."""
     rule = data.get("rule")
     chosen = Rule(rule).label if rule in Rule.values else gettext("assigned")
     return [

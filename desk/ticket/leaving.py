@@ -1,7 +1,7 @@
-"""Answers that can no longer be taken back leave: each once, or it is held for its agent.
+"""Sending of answers that can no longer be undone: each exactly once, or it is held.
 
-An answer is sent by the services that would have sent it at once, in the transaction that deletes
-its row: so it leaves once or not at all, whoever sends it and wherever that process is killed.
+An answer is sent by the same services as one that does not wait, in the transaction that deletes
+its row. So it is sent once or not at all, even if two processes try or one is killed.
 """
 
 import logging
@@ -19,7 +19,7 @@ from core.jobs import doorbell
 from core.jobs.failing_rows import UNFORESEEN, connection_lives
 from desk.people.language import look_up_reading
 from desk.ticket.pending import new_files, perform
-from tickets.assignment.reassigning import NotGiven
+from tickets.assignment.reassigning import AssignmentRefused
 from tickets.changes.actors import SYSTEM, NotAllowed
 from tickets.changes.appeals import NoAppeal
 from tickets.changes.notifications import notify
@@ -28,22 +28,29 @@ from tickets.models import Agent, Notification, PendingAnswer
 
 logger = logging.getLogger(__name__)
 
-# Answers sent in one run of the task; then whatever else waits in the queue has its turn.
+# Answers per run of the job; further ones are for the next run, so that other jobs get a turn.
 MOST_AT_ONCE = 200
-# A request spends this long at most on what is left of a batch.
+# A request sends the rest of a batch itself for this long at most; the job sends the others.
 MOMENT_SECONDS = 1.0
-REFUSALS = (StaleTicket, MoveRefused, NotAllowed, NotGiven, NoAppeal, FileRefused, ValueError)
+REFUSALS = (
+    StaleTicket,
+    MoveRefused,
+    NotAllowed,
+    AssignmentRefused,
+    NoAppeal,
+    FileRefused,
+    ValueError,
+)
 
 
 def has_due_answers() -> bool:
-    """Return whether the time of any answer has come."""
     return PendingAnswer.objects.due().exists()
 
 
 def send_due_answers() -> int:
-    """Send the answers whose time has come: one of each agent, in turns.
+    """Send the due answers, round-robin over the agents; return how many were tried.
 
-    None that cannot be sent keeps another. Returns how many were tried.
+    An answer that fails does not stop the others.
     """
     tried: set[int] = set()
     due = PendingAnswer.objects.due()
@@ -56,9 +63,9 @@ def send_due_answers() -> int:
 
 
 def send_answer(answer_id: int) -> None:
-    """Send an answer whose time has come, if it is still there. What is refused is held.
+    """Send a due answer if it is still there; hold it if it is refused.
 
-    Raises what the database says when it is away.
+    Raises OperationalError or InterfaceError if the database is away.
     """
     answer = PendingAnswer.objects.select_related("user").filter(pk=answer_id).first()
     if answer is None:
@@ -72,7 +79,7 @@ def send_answer(answer_id: int) -> None:
         except (OperationalError, InterfaceError):
             if not connection_lives():
                 raise
-            # Somebody holds the ticket for long: the next run tries again.
+            # The ticket's lock was not free in time: the next run retries.
             logger.warning("answer %d cannot leave yet", answer_id, exc_info=True)
         except Exception:
             logger.exception("answer %d cannot leave", answer_id)
@@ -81,7 +88,7 @@ def send_answer(answer_id: int) -> None:
 
 @transaction.atomic
 def send_due_answer(answer_id: int) -> None:
-    """Send an answer that is due. The second of two who send it waits here, and finds it gone."""
+    """Send a due answer and delete its row; a second caller waits for the lock and does nothing."""
     due = PendingAnswer.objects.filter(pk=answer_id, due_at__lte=timezone.now())
     answer = due.select_for_update(no_key=True, of=("self",)).select_related("user").first()
     if answer is None:
@@ -93,16 +100,16 @@ def send_due_answer(answer_id: int) -> None:
 
 
 def refuse_lost_files(answer: PendingAnswer) -> None:
-    """Raises FileRefused where the storage has lost a file; no transaction is open meanwhile."""
-    for one in new_files(answer):
-        if not storage.has_file(one.stored_as):
-            text = gettext("%(name)s: the file is gone. Attach it again.") % {"name": one.name}
+    """Check, outside a transaction, that the storage has the files. Raises FileRefused."""
+    for file in new_files(answer):
+        if not storage.has_file(file.stored_as):
+            text = gettext("%(name)s: the file is gone. Attach it again.") % {"name": file.name}
             raise FileRefused(text, code="file_gone")
 
 
 @transaction.atomic
 def hold_answer(answer: PendingAnswer, reason: str) -> None:
-    """Keep an answer that could not leave for its agent, and notify them."""
+    """Hold an answer that could not be sent, and notify its agent."""
     rows = PendingAnswer.objects.filter(pk=answer.pk, due_at=answer.due_at)
     if rows.update(due_at=None, held=reason):
         agents = Agent.objects.filter(user=answer.user_id).values_list("pk", flat=True)
@@ -110,7 +117,7 @@ def hold_answer(answer: PendingAnswer, reason: str) -> None:
 
 
 def send_batch(user: User, batch: UUID) -> None:
-    """Let a batch leave at once: what fits into a moment here, and the rest in a worker."""
+    """Send a batch now: for MOMENT_SECONDS in this process, the rest in a worker."""
     now, until = timezone.now(), monotonic() + MOMENT_SECONDS
     waiting = PendingAnswer.objects.waiting().filter(user=user, batch=batch)
     if waiting.filter(due_at__gt=now).update(due_at=now) > 1:

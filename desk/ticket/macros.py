@@ -17,7 +17,7 @@ PLACEHOLDER = re.compile(rf"\{{({'|'.join(PLACEHOLDERS)})\}}")
 
 
 class Filled(NamedTuple):
-    """A macro as the agent's box gets it."""
+    """A macro as the page's script gets it."""
 
     id: int
     name: str
@@ -25,7 +25,7 @@ class Filled(NamedTuple):
     public: bool
     move_to: int | None
     requested: list[str]
-    # The reason code of the decision; empty where the agent chooses.
+    # Reason code of the decision; "" if the agent chooses.
     code: str
 
     @property
@@ -34,7 +34,7 @@ class Filled(NamedTuple):
 
 
 def macros_for(ticket: Ticket) -> list[Macro]:
-    """The active macros for the ticket's type, by name; replies in the company's language only."""
+    """Return the active macros for the ticket's type by name; replies in the company's language."""
     language = Q(public=False) | Q(language__in=("", ticket.company.written_language))
     fitting = Macro.objects.filter(language, Q(types=None) | Q(types=ticket.type_id), active=True)
     return list(fitting.select_related("reason_code").distinct())
@@ -53,8 +53,8 @@ def fill_macro(macro: Macro, values: Mapping[str, str]) -> Filled:
 
 
 def fill_placeholders(text: str, values: Mapping[str, str]) -> str:
-    """Placeholders replaced, once; braces that mean nothing to us stay."""
-    return PLACEHOLDER.sub(lambda found: values.get(found[1], ""), text)
+    """Replace the known placeholders; other braces, and braces in the values, stay."""
+    return PLACEHOLDER.sub(lambda match: values.get(match[1], ""), text)
 
 
 def values_for(ticket: Ticket, shipment: Shipment | None, user: User) -> dict[str, str]:
@@ -67,5 +67,5 @@ def values_for(ticket: Ticket, shipment: Shipment | None, user: User) -> dict[st
 
 
 def usual_documents(macros: Iterable[Macro]) -> list[str]:
-    """What these macros ask for, each once, in their order."""
+    """Return the documents that these macros request, without duplicates, in their order."""
     return list(dict.fromkeys(name for macro in macros for name in document_names(macro.requested)))

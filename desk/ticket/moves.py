@@ -1,4 +1,4 @@
-"""Moves at the desk, of one ticket or of many, behind a confirmation that asks why."""
+"""Moves of one or many tickets, after a dialog that asks for the reason."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.utils.translation import gettext, ngettext
 
-from core.jobs.failing_rows import do_each
+from core.jobs.failing_rows import try_each
 from desk.common.admin_base import ModelAdmin
 from desk.common.forms import MoveForm
 from desk.common.pages import CHANGE_TICKET, desk_page, draw
@@ -28,7 +28,7 @@ from desk.ticket import (
 from desk.ticket.pending_bar import act_title
 from tickets.assignment.reassigning import MOST_AT_ONCE
 from tickets.changes.actors import NotAllowed
-from tickets.changes.seen import Seen, require_seen, with_seen
+from tickets.changes.seen import PageToken, require_page_token, with_page_token
 from tickets.changes.writes import MoveRefused, StaleTicket
 from tickets.labels import action_text, move_verb, status_label
 from tickets.models import PendingAnswer, Ticket
@@ -38,36 +38,38 @@ Action = Callable[[ModelAdmin, HttpRequest, QuerySet[Ticket]], HttpResponse | No
 
 
 def first_of(tickets: QuerySet[Ticket]) -> QuerySet[Ticket]:
-    """Return at most as many tickets as one bulk action takes; the list says when it has more."""
+    """Return the first MOST_AT_ONCE tickets; the list warns if more were selected."""
     return tickets.filter(pk__in=list(tickets.values_list("pk", flat=True)[:MOST_AT_ONCE]))
 
 
 class Picked(NamedTuple):
-    """A ticket to move, and what the agent's page had shown of it."""
+    """A ticket to move, with the token of the agent's page."""
 
     ticket_id: int
-    seen: Seen | None
+    seen: PageToken | None
 
 
-def picked_by(sent: QueryDict, most: int) -> list[Picked]:
-    """The tickets that a dialog is about, as its address or its form names them. Raises Http404."""
-    had = unread.tokens_in(sent)
+def picked_by(query: QueryDict, most: int) -> list[Picked]:
+    """Read the tickets of a dialog from its address or form, at most `most`. Raises Http404."""
+    tokens = unread.tokens_in(query)
     try:
-        ids = [int(text) for text in sent.getlist("ticket")[:most]]
-        return [Picked(one, had.get(one)) for one in ids]
+        ids = [int(text) for text in query.getlist("ticket")[:most]]
+        return [Picked(ticket_id, tokens.get(ticket_id)) for ticket_id in ids]
     except ValueError as error:
         raise Http404 from error
 
 
 def move_action(to: Status) -> Action:
-    """The action of the list that asks whether, and why, to move what was selected."""
+    """Create the list's action that opens the dialog for a move of the selected tickets."""
 
     @admin.action(description=action_text(to), permissions=["change"])
-    def ask(page: ModelAdmin, request: HttpRequest, queryset: QuerySet[Ticket]) -> HttpResponse:
+    def open_dialog(
+        page: ModelAdmin, request: HttpRequest, queryset: QuerySet[Ticket]
+    ) -> HttpResponse:
         return confirmation(request, to, first_of(queryset), MoveForm())
 
-    ask.__name__ = f"move_to_{to.slug}"
-    return ask
+    open_dialog.__name__ = f"move_to_{to.slug}"
+    return open_dialog
 
 
 MOVE_ACTIONS = tuple(move_action(to) for to in AGENT_MOVES)
@@ -75,12 +77,12 @@ MOVE_ACTIONS = tuple(move_action(to) for to in AGENT_MOVES)
 
 @desk_page(CHANGE_TICKET)
 def move_page(request: StaffRequest, to: int) -> HttpResponse:
-    """GET asks why, POST moves; what is refused is asked again with the reason kept."""
+    """Show the dialog (GET) or move (POST); refused tickets are shown again with the reason."""
     if to not in AGENT_MOVES:
         raise Http404
-    sent = request.POST or pending_pages.returned_form(request, to) or request.GET
-    picked = picked_by(sent, MOST_AT_ONCE)
-    form = MoveForm(None if sent is request.GET else sent)
+    query = request.POST or pending_pages.returned_form(request, to) or request.GET
+    picked = picked_by(query, MOST_AT_ONCE)
+    form = MoveForm(None if query is request.GET else query)
     form.moves_to = Status(to)
     refused: dict[int, str] = {}
     if request.method == "POST" and form.is_valid():
@@ -89,9 +91,9 @@ def move_page(request: StaffRequest, to: int) -> HttpResponse:
             return next_ticket.next_page(request, picked[0].ticket_id)
         if not refused:
             return places.back_to_list(request)
-    left = refused or [one.ticket_id for one in picked]
-    tickets = listed_tickets().filter(pk__in=left)
-    return confirmation(request, Status(to), tickets, form, refused, sent)
+    ids = refused or [one.ticket_id for one in picked]
+    tickets = listed_tickets().filter(pk__in=ids)
+    return confirmation(request, Status(to), tickets, form, refused, query)
 
 
 def confirmation(
@@ -100,23 +102,23 @@ def confirmation(
     tickets: QuerySet[Ticket],
     form: MoveForm,
     refused: dict[int, str] | None = None,
-    sent: QueryDict | None = None,
+    query: QueryDict | None = None,
 ) -> HttpResponse:
     verb = move_verb(to)
-    had = sent or request.POST or request.GET
-    shown = unread.shown_tickets(with_seen(tickets), had, refused, staff(request))
-    tickets_shown = [one.ticket for one in shown]
+    query = query or request.POST or request.GET
+    rows = unread.shown_tickets(with_page_token(tickets), query, refused, staff(request))
+    tickets_shown = [row.ticket for row in rows]
     context = {
         "to": to,
         "verb": verb,
         "told": to in TOLD,
         "asks": to in ASKING,
         "needed": any(needs_reason(Status(one.status), to) for one in tickets_shown),
-        "tickets": shown,
+        "tickets": rows,
         "asked": documents_to_request(to, tickets_shown),
         "form": form,
         "place": places.dialog_place(request),
-        **claims.asked_of_decision(to, tickets_shown, form),
+        **claims.decision_context(to, tickets_shown, form),
     }
     status = 409 if refused else 400 if form.errors else 200
     title = act_title(verb, [one.pk for one in tickets_shown])
@@ -124,18 +126,17 @@ def confirmation(
 
 
 def documents_to_request(to: Status, tickets: list[Ticket]) -> list[str]:
-    """The documents that may be asked for: those that macros ask for on these tickets."""
+    """Return the documents that a dialog suggests: those that the first ticket's macros request."""
     if to not in ASKING or not tickets:
         return []
     return macros.usual_documents(macros.macros_for(tickets[0]))
 
 
 def move_all(
-    request: StaffRequest, picked: Iterable[Picked], to: Status, said: dict[str, Any]
+    request: StaffRequest, picked: Iterable[Picked], to: Status, values: dict[str, Any]
 ) -> dict[int, str]:
-    """Move each in a transaction of its own; returns why which were not moved."""
-
-    batch = said["back"] or uuid4()
+    """Move each ticket in its own transaction; return the refusals by ticket id."""
+    batch = values["back"] or uuid4()
     waiting = False
 
     def move(one: Picked) -> None:
@@ -146,23 +147,23 @@ def move_all(
             kind=PendingAnswer.Kind.MOVE,
             batch=batch,
             to=to,
-            text=said["reason"],
-            seen=str(require_seen(one.seen)),
-            requested=said["requested"],
-            **pending.decision_fields(said["decision"]),
+            text=values["reason"],
+            seen=str(require_page_token(one.seen)),
+            requested=values["requested"],
+            **pending.decision_fields(values["decision"]),
         )
-        if said["back"]:
-            pending.take_up(answer, said["back"])
+        if values["back"]:
+            pending.replace_returned(answer, values["back"])
         try:
-            answering.submit_answer(answer, key=said["key"])
+            answering.submit_answer(answer, key=values["key"])
         except Ticket.DoesNotExist as error:
             raise MoveRefused(gettext("Ticket not found.")) from error
         waiting = waiting or answer.due_at is not None
 
-    moved, refused = do_each(picked, move, refusals=(StaleTicket, MoveRefused, NotAllowed))
+    moved, refused = try_each(picked, move, refusals=(StaleTicket, MoveRefused, NotAllowed))
     if waiting:
-        # None leaves before the last of them can be taken back.
-        pending.wait_anew(request.user, batch)
+        # Restart the time of the whole batch, so that all of it can be undone equally long.
+        pending.restart_wait(request.user, batch)
     elif moved:
         text = ngettext(
             "%(count)d ticket moved to %(status)s.", "%(count)d tickets moved to %(status)s.", moved

@@ -1,4 +1,4 @@
-"""Where an agent goes when a ticket is done with: to the next."""
+"""The ticket that follows when an agent is done with one."""
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -8,7 +8,7 @@ from django.utils.translation import gettext
 from desk.common.requests import StaffRequest
 from desk.queue import places, walking
 from tickets.assignment import taking
-from tickets.assignment.reassigning import NotGiven
+from tickets.assignment.reassigning import AssignmentRefused
 from tickets.changes.actors import NotAllowed
 from tickets.models import Ticket
 
@@ -17,15 +17,15 @@ PAGE = "admin:tickets_ticket_change"
 
 
 def take_next(request: StaffRequest) -> HttpResponse:
-    """Take the most urgent ticket that nobody has; where there is none, go on with one's own."""
+    """Take the most urgent unassigned ticket, or open the agent's own most urgent one."""
     try:
-        taken = taking.take_next(request.user)
-        if taken is not None:
+        ticket = taking.take_next(request.user)
+        if ticket is not None:
             text = gettext("Ticket %(ticket)d is now assigned to you.")
-            messages.success(request, text % {"ticket": taken.pk})
-            return redirect(PAGE, taken.pk)
+            messages.success(request, text % {"ticket": ticket.pk})
+            return redirect(PAGE, ticket.pk)
         own = taking.next_of(taking.agent_of(request.user))
-    except (NotAllowed, NotGiven) as error:
+    except (NotAllowed, AssignmentRefused) as error:
         messages.error(request, str(error))
         return redirect(LIST)
     if own is None:
@@ -36,9 +36,9 @@ def take_next(request: StaffRequest) -> HttpResponse:
 
 
 def next_page(request: StaffRequest, ticket_id: int) -> HttpResponse:
-    """The next ticket of the list, if the button said so, else the same one again.
+    """Redirect to the next ticket if the button asked for it, else to the same one.
 
-    What was opened from no list is followed by what waits among one's own.
+    A ticket that was not opened from a list is followed by the agent's next own one.
     """
     if "next" not in request.POST:
         return places.stay(request, ticket_id)

@@ -1,4 +1,4 @@
-"""All that the page of one ticket shows, in a fixed number of queries."""
+"""Context of a ticket's page, read in a fixed number of queries."""
 
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -45,12 +45,12 @@ CLOCK_STATES = {
 
 
 class DueClock(NamedTuple):
-    """When something is due, or was done; paused, nobody may know when."""
+    """A clock's due time, or when it was met; `at` may be None while the clock is paused."""
 
     name: str
     at: datetime | None
     state: ClockState
-    # The moment as letters to the company name it, unless its clocks show what the reader's do.
+    # The due time in the company's zone, "" if that has the same offset as the reader's.
     for_company: str = ""
 
     @property
@@ -59,19 +59,17 @@ class DueClock(NamedTuple):
 
 
 class FileLine(NamedTuple):
-    """A file as its ticket's page shows it."""
-
     row: TicketFile
     kind: str
 
 
 class OfferedMove(NamedTuple):
-    """A move that the page offers, and what its dialog asks."""
+    """A move that the page offers, and the fields of its dialog."""
 
     to: Status
     how: AgentMove
     needed: bool
-    # Of its form.
+    # Key of its form, by which a repeated submission is recognized.
     key: str
     # The reason codes, for a move that decides.
     codes: list[ReasonCode]
@@ -96,7 +94,7 @@ class OfferedMove(NamedTuple):
 def page_context(
     ticket: Ticket, user: User, *, may_work: bool, before: int | None = None, macro: str = ""
 ) -> dict[str, Any]:
-    """May write one row: the visit of somebody who works tickets."""
+    """Build the context of a ticket's page; records a visit if the user may work tickets."""
     seen_at = visits.record_visit(ticket.pk, user) if may_work else None
     history = conversation.history_of(ticket)
     thread = conversation.thread(
@@ -106,7 +104,7 @@ def page_context(
     shipment, others = timeline.shipment_of_ticket(ticket), together.other_tickets(ticket)
     appeal = latest_appeal(ticket, history)
     code_names = claims.code_names(ticket, history)
-    # Requests and tokens are for those who follow them up.
+    # Requests and API tokens are shown only to users who also see failed rows.
     traces = user.has_perm("core.view_failedrow")
     return {
         "ticket": ticket,
@@ -151,26 +149,25 @@ def stated_lines(ticket: Ticket) -> list[tuple[str, str]]:
 
 
 def storms_of(ticket: Ticket) -> QuerySet[Storm]:
-    """The storms a ticket belongs to, the newest first."""
     return ticket.storms.exclude(state=Storm.State.DISMISSED).order_by("-pk")
 
 
 def opened_by(history: list[HistoryEntry]) -> str:
-    """The agent who opened the ticket for its company; nothing where that did it itself."""
+    """Return the agent who opened the ticket for its company; "" if the company opened it."""
     first = history[0] if history else None
     by_agent = first and first.kind == Kind.OPENED and first.by in (By.AGENT, By.LEAD)
     return first.actor if first and by_agent else ""
 
 
 def file_lines(ticket: Ticket) -> list[FileLine]:
-    found = ticket.files.select_related("requested_document")
-    return [FileLine(file, KINDS[file.media_type].label) for file in found]
+    files = ticket.files.select_related("requested_document")
+    return [FileLine(file, KINDS[file.media_type].label) for file in files]
 
 
 def agent_tools(ticket: Ticket, shipment: Any, user: User, macro: str) -> dict[str, Any]:
-    """What only those who work tickets get: moves, macros and the box."""
-    known = macros.values_for(ticket, shipment, user)
-    offered = [macros.fill_macro(one, known) for one in macros.macros_for(ticket)]
+    """Build the part of the context for users who may work tickets: moves, macros, composer."""
+    values = macros.values_for(ticket, shipment, user)
+    offered = [macros.fill_macro(macro, values) for macro in macros.macros_for(ticket)]
     moves = offered_moves(ticket, user)
     return {
         "moves": moves,
@@ -180,7 +177,7 @@ def agent_tools(ticket: Ticket, shipment: Any, user: User, macro: str) -> dict[s
         "chosen": next((one for one in offered if str(one.id) == macro), None),
         "asked": list(dict.fromkeys(name for one in offered for name in one.requested)),
         "key": uuid4(),
-        "picker": attachments.picker_facts(),
+        "picker": attachments.upload_limits(),
         "may_give": user.has_perm("tickets.assign_ticket") and ticket.status not in TERMINAL,
         "claimable": ticket.agent_id is None and ticket.status not in TERMINAL,
     }
@@ -196,7 +193,6 @@ def last_heard(thread: conversation.Thread) -> datetime | None:
 
 
 def offered_moves(ticket: Ticket, user: User) -> list[OfferedMove]:
-    """Those that are open to this person now."""
     try:
         by: By = actor_for(user).by
     except NotAllowed:
@@ -210,9 +206,9 @@ def offered_moves(ticket: Ticket, user: User) -> list[OfferedMove]:
 
 
 def clocks_of(ticket: Ticket, now: datetime) -> list[DueClock]:
-    """What is due when, and what was done when; nothing for a clock that nobody has set."""
+    """Return the clocks that are set, with the time that each is due or was met."""
     responded_at = ticket.first_responded_at or ticket.decided_at
-    told = (
+    rows = (
         (
             gettext("First response"),
             (ticket.first_response_due_at, responded_at),
@@ -229,14 +225,15 @@ def clocks_of(ticket: Ticket, now: datetime) -> list[DueClock]:
             clocks.filing_state(ticket, now),
         ),
     )
-    shown = [
+    due_clocks = [
         DueClock(name, times[state in (ClockState.DONE, ClockState.DONE_LATE)], state)
-        for name, times, state in told
+        for name, times, state in rows
         if state != ClockState.NONE
     ]
-    due, zone = ticket.filing_due_at, ticket.company.zone
-    if due and shown[-1].at == due:
+    due = ticket.filing_due_at
+    zone = ticket.company.zone
+    if due and due_clocks[-1].at == due:
         here, there = timezone.localtime(due), due.astimezone(zone)
         if here.utcoffset() != there.utcoffset():
-            shown[-1] = shown[-1]._replace(for_company=moment_text(due, zone))
-    return shown
+            due_clocks[-1] = due_clocks[-1]._replace(for_company=moment_text(due, zone))
+    return due_clocks

@@ -1,4 +1,4 @@
-"""The page of one ticket, and what is sent from it."""
+"""The page of a ticket, and the forms that are sent from it."""
 
 from dataclasses import asdict
 from typing import Any
@@ -33,24 +33,24 @@ from desk.ticket import (
 from desk.ticket.answering import SentBefore
 from desk.ticket.pending_pages import returned_context
 from tickets.assignment import taking
-from tickets.assignment.reassigning import NotGiven
+from tickets.assignment.reassigning import AssignmentRefused
 from tickets.changes.actors import NotAllowed
 from tickets.changes.notifications import mark_read
-from tickets.changes.seen import require_seen, seen_of, with_seen
+from tickets.changes.seen import page_token_of, require_page_token, with_page_token
 from tickets.changes.snoozing import asleep_until
 from tickets.changes.writes import MoveRefused, StaleTicket
 from tickets.models import PendingAnswer, Ticket
 
 
 def find_ticket(ticket_id: int) -> Ticket:
-    """The ticket with all that its page asks of the row. Raises Http404."""
-    found = with_seen(listed_tickets()).select_related("rating")
-    return get_object_or_404(found.annotate(asleep_until=asleep_until()), pk=ticket_id)
+    """Return a ticket with the columns and relations that its page shows. Raises Http404."""
+    tickets = with_page_token(listed_tickets()).select_related("rating")
+    return get_object_or_404(tickets.annotate(asleep_until=asleep_until()), pk=ticket_id)
 
 
 @desk_page(VIEW_TICKET)
 def ticket_page(request: StaffRequest, object_id: str) -> HttpResponse:
-    """A ticket is read here; nothing of it is edited in a form."""
+    """Show a ticket. Its forms are sent to other addresses; a POST is refused."""
     if request.method not in ("GET", "HEAD"):
         raise PermissionDenied
     try:
@@ -72,11 +72,12 @@ def show_ticket(
     status: int = 200,
     **more: Any,
 ) -> HttpResponse:
-    """The page; `more` is for the boxes that further pages add to it."""
-    before, walk = read_id(request.GET.get("before", "")), walking.walk(request, ticket)
-    had = unread.tokens_in(request.POST).get(ticket.pk)
+    """Render the page; `more` is context for the forms of other views."""
+    before = read_id(request.GET.get("before", ""))
+    walk = walking.walk(request, ticket)
+    token = unread.tokens_in(request.POST).get(ticket.pk)
     back = returned_context(request.user, ticket, fresh=form is None and not more)
-    had = back.pop("had", had)
+    token = back.pop("token", token)
     context = {
         **page_context.page_context(
             ticket,
@@ -92,9 +93,9 @@ def show_ticket(
         "is_fullwidth": "1",
         "form": form,
         "refusal": refusal,
-        # A page of earlier messages shows nothing that is newer than the page it came from.
-        "seen": request.GET.get("seen", "") if before else seen_of(ticket),
-        "unread": unread.lines_since(ticket, had, request.user),
+        # A page of earlier messages shows nothing newer than the page that links to it.
+        "seen": request.GET.get("seen", "") if before else page_token_of(ticket),
+        "unread": unread.lines_since(ticket, token, request.user),
         **back,
         **more,
     }
@@ -104,47 +105,50 @@ def show_ticket(
 
 @desk_page(CHANGE_TICKET, post_only=True)
 def write_page(request: StaffRequest, ticket_id: int) -> HttpResponse:
-    """Take a reply or a note, and the move it comes with; what is refused is shown again."""
+    """Submit a reply or a note, with its move; a refusal shows the form again."""
     ticket = find_ticket(ticket_id)
-    form, public = WriteForm(request.POST, request.FILES), "reply" in request.POST
+    form = WriteForm(request.POST, request.FILES)
+    public = "reply" in request.POST
     if not form.is_valid():
         return show_ticket(request, ticket, form=form, status=400)
-    said = form.cleaned_data
+    values = form.cleaned_data
     answer = PendingAnswer(
         ticket_id=ticket_id,
         user=request.user,
-        text=said["text"],
+        text=values["text"],
         public=public,
-        to=said["to"],
-        seen=str(said["seen"]),
-        requested=said["requested"],
-        **pending.decision_fields(said["decision"]),
+        to=values["to"],
+        seen=str(values["seen"]),
+        requested=values["requested"],
+        **pending.decision_fields(values["decision"]),
     )
     try:
-        if said["back"]:
-            kept, before = request.POST.getlist("kept"), pending.take_up(answer, said["back"])
-            answer.files = [one for one in before.files if one["stored_as"] in kept]
+        if values["back"]:
+            names = request.POST.getlist("kept")
+            returned = pending.replace_returned(answer, values["back"])
+            answer.files = [file for file in returned.files if file["stored_as"] in names]
         with attachments.stored_uploads(request.FILES.getlist("files")) as files:
             answer.files += map(asdict, files)
-            answering.submit_answer(answer, key=said["key"], again=said["again"])
+            answering.submit_answer(answer, key=values["key"], again=values["again"])
     except (StaleTicket, MoveRefused, FileRefused, ValueError) as error:
-        fresh, again = find_ticket(ticket_id), isinstance(error, SentBefore)
+        fresh = find_ticket(ticket_id)
+        again = isinstance(error, SentBefore)
         return show_ticket(request, fresh, form=form, refusal=str(error), again=again, status=409)
     if answer.due_at is None:
-        sent = gettext("Sent to the company.") if public else gettext("Note saved.")
-        messages.success(request, sent)
+        text = gettext("Sent to the company.") if public else gettext("Note saved.")
+        messages.success(request, text)
     if not public:
         together.warn_of_unknown_names(request, answer.text)
     response = next_ticket.next_page(request, ticket_id)
-    if said["key"]:
-        # Tells the page's script which draft has arrived and can go.
-        response.set_cookie("desk_sent", str(said["key"]), path="/admin/", samesite="Lax")
+    if values["key"]:
+        # The page's script deletes the draft that has this key.
+        response.set_cookie("desk_sent", str(values["key"]), path="/admin/", samesite="Lax")
     return response
 
 
 @desk_page(CHANGE_TICKET, post_only=True)
 def presence_page(request: StaffRequest, ticket_id: int) -> HttpResponse:
-    """A sign of life from an open page; answers who else is there."""
+    """Record a sign of life from an open page; the answer says who else is there."""
     writing = request.POST.get("writing") == "1"
     if visits.record_visit(ticket_id, request.user, writing=writing) is None:
         raise Http404
@@ -157,13 +161,13 @@ def presence_page(request: StaffRequest, ticket_id: int) -> HttpResponse:
 @desk_page(CHANGE_TICKET, post_only=True)
 def claim_page(request: StaffRequest, ticket_id: int) -> HttpResponse:
     find_ticket(ticket_id)
-    had = unread.tokens_in(request.POST).get(ticket_id)
+    token = unread.tokens_in(request.POST).get(ticket_id)
     try:
-        taking.take_ticket(ticket_id, request.user, seen=require_seen(had))
+        taking.take_ticket(ticket_id, request.user, seen=require_page_token(token))
     except StaleTicket as error:
         fresh = find_ticket(ticket_id)
         return show_ticket(request, fresh, unclaimed=str(error), status=409)
-    except (NotAllowed, NotGiven) as error:
+    except (NotAllowed, AssignmentRefused) as error:
         messages.error(request, str(error))
     else:
         messages.success(request, gettext("The ticket is now assigned to you."))

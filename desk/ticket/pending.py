@@ -1,6 +1,6 @@
-"""Ten seconds to take it back: what reaches a company waits as a row first (decision N18).
+"""Answers that wait before they reach a company, so that they can be undone (decision N18).
 
-Whatever may not be sent is refused at once, before it waits.
+They are checked before they wait: a refusal comes at once.
 """
 
 from collections.abc import Iterable
@@ -21,10 +21,10 @@ from tickets.assignment import taking
 from tickets.changes.decisions import Decision
 from tickets.changes.files import NewFile
 from tickets.changes.news import rehearse
-from tickets.changes.seen import Seen
+from tickets.changes.seen import PageToken
 from tickets.changes.writes import MoveRefused, StaleTicket
 from tickets.models import PendingAnswer, Ticket, UnfinishedFile
-from tickets.money import Amounts, as_texts
+from tickets.money import Amounts, amounts_as_texts
 from tickets.statuses import Status
 from tickets.working import AgentReply
 
@@ -33,7 +33,7 @@ Kind = PendingAnswer.Kind
 
 def decision_fields(decision: Decision) -> dict[str, Any]:
     amounts = decision.amounts
-    texts = None if amounts is None else as_texts(amounts)
+    texts = None if amounts is None else amounts_as_texts(amounts)
     return {"code": decision.code, "amounts": texts and {n: t or "" for n, t in texts.items()}}
 
 
@@ -52,12 +52,12 @@ def new_files(answer: PendingAnswer) -> list[NewFile]:
 
 @transaction.atomic
 def send_or_keep(answer: PendingAnswer) -> None:
-    """Keep for a while what reaches the company, and send the rest at once.
+    """Keep an answer that reaches the company for UNDO_SECONDS; send others at once.
 
-    One that was taken back is sent in its own row. Raises what `perform` raises, StaleTicket where
-    that row is gone, and MoveRefused where another answer waits.
+    An answer that was undone is sent again in its own row. Raises what `perform` raises,
+    StaleTicket if that row is gone, and MoveRefused if another answer waits for the ticket.
     """
-    # The second of two who send at once finds the row of the first.
+    # Lock first: the second of two simultaneous senders must find the first one's row.
     Ticket.objects.hold(answer.ticket_id)
     rows = PendingAnswer.objects.filter(pk=answer.pk)
     before = rows.returned().select_for_update(no_key=True).first()
@@ -75,16 +75,17 @@ def send_or_keep(answer: PendingAnswer) -> None:
 
 
 def keep_answer(answer: PendingAnswer) -> None:
-    """Check an answer as if it were sent, and keep it until its time has come."""
+    """Rehearse an answer, and store it until it is due."""
     rehearse(partial(perform, answer))
     names = [one["stored_as"] for one in answer.files]
     UnfinishedFile.objects.filter(name__in=names).delete()
-    answer.due_at, answer.held = timezone.now() + timedelta(seconds=settings.UNDO_SECONDS), ""
+    answer.due_at = timezone.now() + timedelta(seconds=settings.UNDO_SECONDS)
+    answer.held = ""
     answer.save()
 
 
 def refuse_second(answer: PendingAnswer) -> None:
-    """Raises MoveRefused where another answer waits for the ticket."""
+    """Check that no other answer waits for the ticket. Raises MoveRefused."""
     waiting = PendingAnswer.objects.waiting().filter(ticket=answer.ticket_id).first()
     if waiting is None:
         return
@@ -96,20 +97,20 @@ def refuse_second(answer: PendingAnswer) -> None:
 
 
 def perform(answer: PendingAnswer) -> None:
-    """Do what was sent. Raises what the services of `tickets.working` raise, and FileRefused.
+    """Send an answer. Raises what the services of `tickets.working` raise, and FileRefused.
 
-    Who replies to an open ticket that nobody has gets it, whatever they carry.
+    An agent who replies to an unassigned open ticket gets it, even above their capacity.
     """
     ticket_id, user = answer.ticket_id, answer.user
-    seen, text = Seen.read(answer.seen), answer.text
+    token, text = PageToken.read(answer.seen), answer.text
     if answer.kind in (Kind.ACCEPT, Kind.REFUSE):
         accept, alone = answer.kind == Kind.ACCEPT, answer.alone
         working.decide_appeal(
-            ticket_id, accept=accept, user=user, reason=text, seen=seen, alone=alone
+            ticket_id, accept=accept, user=user, reason=text, seen=token, alone=alone
         )
         return
     to = None if answer.to is None else Status(answer.to)
-    further: Any = {"user": user, "seen": seen, "requested": answer.requested}
+    further: Any = {"user": user, "seen": token, "requested": answer.requested}
     further["decision"] = decision_of(answer)
     if answer.kind == Kind.MOVE and to is not None:
         working.move(ticket_id, to, reason=text, **further)
@@ -123,39 +124,39 @@ def perform(answer: PendingAnswer) -> None:
 
 @transaction.atomic
 def take_back_batch(user: User, batch: UUID) -> list[PendingAnswer]:
-    """Take back what waits of a batch; what has left is not among what is returned."""
+    """Undo the answers of a batch that still wait, and return them."""
     waiting = PendingAnswer.objects.waiting().filter(user=user, batch=batch)
     answers = list(waiting.select_for_update(no_key=True).order_by("pk"))
     PendingAnswer.objects.filter(pk__in=[one.pk for one in answers]).update(due_at=None)
     return answers
 
 
-def take_up(answer: PendingAnswer, batch: UUID) -> PendingAnswer:
-    """Send an answer in the row of what was taken back or held; returns that.
+def replace_returned(answer: PendingAnswer, batch: UUID) -> PendingAnswer:
+    """Let an answer replace the one that was undone or held in the batch, and return that one.
 
-    Raises StaleTicket where the row is gone.
+    Raises StaleTicket if its row is gone.
     """
     mine = PendingAnswer.objects.returned().filter(user=answer.user, batch=batch)
-    found = mine.filter(ticket=answer.ticket_id).first()
-    if found is None:
+    returned = mine.filter(ticket=answer.ticket_id).first()
+    if returned is None:
         raise StaleTicket(gettext("This was sent or discarded on another page."))
-    answer.pk, answer.batch = found.pk, found.batch
-    return found
+    answer.pk, answer.batch = returned.pk, returned.batch
+    return returned
 
 
-def wait_anew(user: User, batch: UUID) -> None:
-    """Begin the time of a whole batch again."""
+def restart_wait(user: User, batch: UUID) -> None:
+    """Restart the time in which a batch can be undone."""
     due_at = timezone.now() + timedelta(seconds=settings.UNDO_SECONDS)
     PendingAnswer.objects.waiting().filter(user=user, batch=batch).update(due_at=due_at)
 
 
 def answers_of_ticket(ticket_id: int) -> list[PendingAnswer]:
-    found = PendingAnswer.objects.filter(ticket=ticket_id).select_related("user")
-    return list(found.order_by("pk"))
+    answers = PendingAnswer.objects.filter(ticket=ticket_id).select_related("user")
+    return list(answers.order_by("pk"))
 
 
 def about_to_send(answers: Iterable[PendingAnswer], user: User) -> list[str]:
-    """Say in words what others are about to send to a ticket, or had held."""
+    """Describe the answers of other agents to a ticket that wait or are held."""
     lines = []
     for one in answers:
         if one.user_id == user.pk or (one.due_at is None and not one.held):

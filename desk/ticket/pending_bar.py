@@ -1,4 +1,4 @@
-"""The bar with what can still be taken back, on every page of the desk."""
+"""The bar with answers that can still be undone, on every page of the desk."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from django.utils.translation import gettext, ngettext
 from desk.common.requests import staff
 from tickets.models import PendingAnswer
 
-# On a request that has found nothing for the bar.
+# Attribute of a request that has already found nothing for the bar.
 NOTHING_WAITS = "_nothing_waits"
 
 
@@ -30,8 +30,8 @@ class PendingGroup:
         return self.answers[0].due_at is not None
 
     @property
-    def left(self) -> float:
-        """Seconds until the first of them leaves."""
+    def seconds_left(self) -> float:
+        """Seconds until the first of them is sent."""
         due = min(one.due_at for one in self.answers if one.due_at)
         return max(0.0, (due - timezone.now()).total_seconds())
 
@@ -45,7 +45,7 @@ class PendingGroup:
 
     @property
     def address(self) -> str:
-        """The page that has their words in its box."""
+        """URL of the page with the form that has their text."""
         first = self.answers[0]
         if len(self.answers) == 1:
             return reverse("admin:tickets_ticket_change", args=[first.ticket_id])
@@ -53,7 +53,7 @@ class PendingGroup:
 
 
 def act_title(what: str, ticket_ids: Sequence[int]) -> str:
-    """Say what is done to which ticket, or to how many."""
+    """Return a title such as "Accept: ticket 12" or "Accept: 3 tickets"."""
     if len(ticket_ids) == 1:
         return gettext("%(verb)s: ticket %(ticket)s") % {"verb": what, "ticket": ticket_ids[0]}
     text = ngettext("%(verb)s: %(count)d ticket", "%(verb)s: %(count)d tickets", len(ticket_ids))
@@ -61,10 +61,10 @@ def act_title(what: str, ticket_ids: Sequence[int]) -> str:
 
 
 def groups_of(answers: Iterable[PendingAnswer]) -> list[PendingGroup]:
-    found: dict[tuple[UUID, bool], list[PendingAnswer]] = {}
+    groups: dict[tuple[UUID, bool], list[PendingAnswer]] = {}
     for one in answers:
-        found.setdefault((one.batch, one.due_at is None), []).append(one)
-    return [PendingGroup(batch, rows) for (batch, _), rows in found.items()]
+        groups.setdefault((one.batch, one.due_at is None), []).append(one)
+    return [PendingGroup(batch, rows) for (batch, _), rows in groups.items()]
 
 
 def of_bar(request: HttpRequest) -> QuerySet[PendingAnswer]:
@@ -72,16 +72,16 @@ def of_bar(request: HttpRequest) -> QuerySet[PendingAnswer]:
 
 
 def bar_row(request: HttpRequest) -> QuerySet[Any, Any]:
-    """A row for something of the bar, to be asked for together with something else."""
+    """Build a query for one row of the bar, to be joined with others by a union."""
     rows = of_bar(request).annotate(waits=Value(True)).order_by("pk")
     return rows.values_list("due_at", "waits")[:1]
 
 
-def bar_context(request: HttpRequest, *, sent: bool = False) -> dict[str, Any]:
-    """Return the user's answers that wait or were held; nothing for those who send nothing."""
+def bar_context(request: HttpRequest, *, all_sent: bool = False) -> dict[str, Any]:
+    """Build the bar with the user's waiting and held answers; hidden if they may send none."""
     if not request.user.has_perm("tickets.change_ticket"):
         return {"shown": False}
     here = request.get_full_path() if request.method == "GET" else ""
     nothing = vars(request).get(NOTHING_WAITS, False)
     groups = [] if nothing else groups_of(of_bar(request).order_by("pk"))
-    return {"shown": True, "groups": groups, "here": here, "sent": sent}
+    return {"shown": True, "groups": groups, "here": here, "sent": all_sent}

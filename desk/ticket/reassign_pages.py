@@ -1,4 +1,4 @@
-"""The page on which a lead gives tickets to an agent, one or many."""
+"""The page on which a lead assigns one or many tickets to an agent."""
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
@@ -15,7 +15,7 @@ from desk.ticket import unread
 from desk.ticket.moves import first_of, picked_by
 from tickets.assignment import reassigning
 from tickets.assignment.reassigning import MOST_AT_ONCE
-from tickets.changes.seen import with_seen
+from tickets.changes.seen import with_page_token
 from tickets.models import Ticket
 
 
@@ -26,7 +26,7 @@ def give(page: ModelAdmin, request: HttpRequest, queryset: QuerySet[Ticket]) -> 
 
 @desk_page(ASSIGN_TICKET)
 def give_page(request: StaffRequest) -> HttpResponse:
-    """GET asks to whom, POST gives; what was not given is shown again, as it is now."""
+    """Show the dialog (GET) or assign (POST); refused tickets are shown again as they are now."""
     picked = picked_by(request.POST or request.GET, MOST_AT_ONCE)
     form = AssignForm(request.POST or None)
     refused: dict[int, str] = {}
@@ -38,8 +38,8 @@ def give_page(request: StaffRequest) -> HttpResponse:
             if len(picked) == 1:
                 return places.stay(request, picked[0].ticket_id)
             return places.back_to_list(request)
-    left = refused or [one.ticket_id for one in picked]
-    tickets = listed_tickets().filter(pk__in=left)
+    ids = refused or [one.ticket_id for one in picked]
+    tickets = listed_tickets().filter(pk__in=ids)
     return give_dialog(request, tickets, form, refused)
 
 
@@ -49,13 +49,13 @@ def give_dialog(
     form: AssignForm,
     refused: dict[int, str] | None = None,
 ) -> HttpResponse:
-    sent = request.POST or request.GET
+    query = request.POST or request.GET
     return draw(
         request,
         "admin/tickets/ticket/give.html",
         gettext("Assign tickets"),
         status=409 if refused else 200,
-        tickets=unread.shown_tickets(with_seen(tickets), sent, refused, staff(request)),
+        tickets=unread.shown_tickets(with_page_token(tickets), query, refused, staff(request)),
         form=form,
         place=places.dialog_place(request),
     )

@@ -1,4 +1,4 @@
-"""Tickets in the admin: their list, what is done from it to many, and the page of one."""
+"""Tickets in the admin: their list, its bulk actions, and a ticket's page."""
 
 from typing import Any, cast
 
@@ -16,7 +16,7 @@ from tickets.models import Ticket
 
 @admin.register(Ticket)
 class TicketAdmin(NeverAdded, NeverDeleted, ListPages):
-    """The desk. What agents do is sent from a ticket's page."""
+    """List of tickets. Agents work them on their own pages, not in the admin's form."""
 
     actions = (*MOVE_ACTIONS, give)
 

@@ -1,4 +1,4 @@
-"""What happened to a ticket's shipment, in one strip, with the gaps that tell of a loss."""
+"""Timeline of a ticket's shipment, with the gaps between scans that suggest a loss."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -21,15 +21,15 @@ from tickets.labels import type_label
 from tickets.models import Ticket
 from webhooks.event_types import registry
 
-SHOWN = 100
+MOST_MARKS = 100
 MOST_EVENTS = 20
 MOST_DELIVERIES = 60
-# A parcel that is on its way is scanned every other day.
+# A parcel in transit is usually scanned every other day.
 LONG_SILENCE = timedelta(days=3)
 AT_REST = frozenset({"delivered", "canceled", "returned", "lost"})
 
 Row = tuple[str, datetime, str, str, str]
-# Kinds of marks; surcharges have those of the platform.
+# Names of the kinds; surcharges have the platform's transaction types.
 KINDS_OF_MARKS = {
     "scan": gettext_noop("scan"),
     "incidence": gettext_noop("incidence"),
@@ -56,7 +56,7 @@ class TimelineMark(NamedTuple):
 
 
 def shipment_of_ticket(ticket: Ticket) -> Shipment | None:
-    """Only the company's own: another one's must not even show that it exists (decision T12)."""
+    """Return the company's own shipment; another's existence must not show (decision T12)."""
     if ticket.shipment_id is None:
         return None
     own = Shipment.objects.filter(company=ticket.company_id)
@@ -64,14 +64,14 @@ def shipment_of_ticket(ticket: Ticket) -> Shipment | None:
 
 
 def timeline(shipment: Shipment, tickets: Iterable[TimelineMark]) -> list[TimelineMark]:
-    """Newest first, SHOWN at most; `tickets` are the marks of others about the shipment."""
+    """Return at most MOST_MARKS marks, newest first; `tickets` are those of related tickets."""
     marks = [*platform_marks(shipment), *tickets, *delivery_marks(shipment)]
     marks += gaps(shipment, [mark for mark in marks if mark.kind == "scan"])
-    return sorted(marks, key=lambda mark: mark.at, reverse=True)[:SHOWN]
+    return sorted(marks, key=lambda mark: mark.at, reverse=True)[:MOST_MARKS]
 
 
 def platform_marks(shipment: Shipment) -> list[TimelineMark]:
-    """Scans, money and incidences, as the platform told them, in one query."""
+    """Read the scans, charges and incidences that the platform reported, in one query."""
     money = Concat(Cast("amount", CharField()), Value(" "), F("currency"), output_field=CharField())
     incidence = Concat(
         Cast("pk", CharField()),
@@ -107,7 +107,7 @@ def platform_marks(shipment: Shipment) -> list[TimelineMark]:
 
 
 def mark_rows(
-    found: QuerySet[Any],
+    rows: QuerySet[Any],
     *,
     kind: Combinable,
     at: str,
@@ -115,8 +115,8 @@ def mark_rows(
     two: Combinable,
     three: Combinable,
 ) -> QuerySet[Any, Row]:
-    """The same columns from each table, so that a union can take them together."""
-    annotated = found.annotate(
+    """Select the same columns from each table, for a union."""
+    annotated = rows.annotate(
         what=Cast(kind, CharField()),
         moment=F(at),
         one=Cast(one, CharField()),
@@ -124,13 +124,13 @@ def mark_rows(
         three=Cast(three, CharField()),
     )
     listed: QuerySet[Any, Row] = annotated.values_list("what", "moment", "one", "two", "three")
-    return listed[:SHOWN]
+    return listed[:MOST_MARKS]
 
 
 def as_mark(kind: str, at: datetime, one: str, two: str, three: str) -> TimelineMark:
     match kind:
         case "scan":
-            return TimelineMark(at, kind, tracking_label(one), union_sql(two, three))
+            return TimelineMark(at, kind, tracking_label(one), join_texts(two, three))
         case "incidence":
             open_ = three == "true"
             state = pgettext("incidence", "open") if open_ else pgettext("incidence", "closed")
@@ -140,15 +140,15 @@ def as_mark(kind: str, at: datetime, one: str, two: str, three: str) -> Timeline
     return TimelineMark(at, kind, f"{one}: {money_text(Decimal(amount), currency)}", three)
 
 
-def union_sql(*parts: str) -> str:
+def join_texts(*parts: str) -> str:
     return ", ".join(part for part in parts if part)
 
 
 def delivery_marks(shipment: Shipment) -> list[TimelineMark]:
-    """What the company's webhooks got of its latest events, in two steps through indexes.
+    """Read the deliveries of the shipment's latest events to the company's webhooks.
 
-    A delivery is as old as its event, and ends no earlier: with the log's index, and weeks left
-    out that ended before, the rows are found among hundreds of millions.
+    Two index scans find the rows among hundreds of millions: a delivery has its event's
+    creation time, and partitions of weeks that ended earlier are left out.
     """
     number = shipment.tracking_number
     spelled_alike = Event.objects.alias(number_key=SearchKey(F("tracking_number"))).filter(
@@ -163,7 +163,7 @@ def delivery_marks(shipment: Shipment) -> list[TimelineMark]:
         if of == shipment.pk
     }
     times = {at for _, at in events.values()}
-    found = Delivery.objects.filter(
+    deliveries = Delivery.objects.filter(
         webhook__company=shipment.company_id,
         event_id__in=list(events),
         created_at__in=times,
@@ -172,7 +172,7 @@ def delivery_marks(shipment: Shipment) -> list[TimelineMark]:
     columns = ("id", "created_at", "event_id", "webhook_id", "state", "attempts")
     return [
         delivery_mark(*row, type_id=events[row[2]][0])
-        for row in found.values_list(*columns)[:MOST_DELIVERIES]
+        for row in deliveries.values_list(*columns)[:MOST_DELIVERIES]
     ]
 
 
@@ -186,20 +186,20 @@ def delivery_mark(
     *,
     type_id: int,
 ) -> TimelineMark:
-    sent = gettext("%(event)s to webhook %(webhook)s")
-    tried = ngettext("%(count)d attempt", "%(count)d attempts", attempts)
+    title = gettext("%(event)s to webhook %(webhook)s")
+    detail = ngettext("%(count)d attempt", "%(count)d attempts", attempts)
     return TimelineMark(
         at,
         "delivery",
-        sent % {"event": registry.name(type_id), "webhook": webhook_id},
-        tried % {"count": attempts},
+        title % {"event": registry.name(type_id), "webhook": webhook_id},
+        detail % {"count": attempts},
         str(State(state).label),
         str(pk),
     )
 
 
 def gaps(shipment: Shipment, scans: Iterable[TimelineMark]) -> list[TimelineMark]:
-    """The gaps between scans, and from the last one to now while the parcel is on its way."""
+    """Return the gaps between scans; while the parcel is in transit also the one until now."""
     times = sorted(mark.at for mark in scans)
     if not times:
         return []

@@ -1,4 +1,4 @@
-"""What a ticket's page shows of others: who watches it, whom notes name, related tickets."""
+"""Collaboration on a ticket's page: watchers, mentions, related tickets and snoozing."""
 
 from collections.abc import Iterable
 from datetime import date, datetime, timedelta
@@ -30,7 +30,7 @@ MOST_SHOWN = 20
 
 
 class OtherTicket(NamedTuple):
-    """A ticket that belongs to the one on the page, and how."""
+    """A ticket that is related to the one on the page, and in which ways."""
 
     row: Ticket
     same_shipment: bool
@@ -39,15 +39,18 @@ class OtherTicket(NamedTuple):
 
 
 def other_tickets(ticket: Ticket) -> list[OtherTicket]:
-    """The company's tickets about the same shipment, newest first, and those linked by hand."""
+    """Return the tickets linked by an agent, then others about the same shipment, newest first."""
     of_shipment = list(shown_fields(same_shipment(ticket)).order_by("-pk")[:MOST_SHOWN])
-    by_hand, about = set(linked_by_hand(ticket)), {one.pk for one in of_shipment}
-    found = list(of_shipment)
+    by_hand = set(linked_by_hand(ticket))
+    about = {row.pk for row in of_shipment}
+    rows = list(of_shipment)
     if further := by_hand - about:
-        found += shown_fields(Ticket.objects.filter(pk__in=further)).order_by("-pk")
-    shown = [OtherTicket(one, one.pk in about, shares(one), one.pk in by_hand) for one in found]
-    # Stable: within both the newest comes first.
-    return sorted(shown, key=lambda one: not one.related)
+        rows += shown_fields(Ticket.objects.filter(pk__in=further)).order_by("-pk")
+    others = [
+        OtherTicket(row, row.pk in about, shares_incidence(row), row.pk in by_hand) for row in rows
+    ]
+    # The sort is stable: within both groups the newest comes first.
+    return sorted(others, key=lambda other: not other.related)
 
 
 def same_shipment(ticket: Ticket) -> TicketQuerySet:
@@ -61,7 +64,7 @@ def same_shipment(ticket: Ticket) -> TicketQuerySet:
 
 
 def more_open(ticket: Ticket) -> str:
-    """Say how many other tickets of the company are open; "" for none."""
+    """Return how many other tickets of the company are open, in words; "" for none."""
     theirs = Ticket.objects.filter(company=ticket.company_id, status__in=OPEN)
     count = theirs.exclude(pk=ticket.pk).values("pk")[: MOST_COUNTED + 1].count()
     text = ngettext("%(count)s more open", "%(count)s more open", count)
@@ -79,12 +82,11 @@ def shown_fields(tickets: TicketQuerySet) -> TicketQuerySet:
     )
 
 
-def shares(ticket: Ticket) -> bool:
+def shares_incidence(ticket: Ticket) -> bool:
     return bool(getattr(ticket, "shares_incidence", False))
 
 
 def ticket_marks(others: Iterable[OtherTicket]) -> list[TimelineMark]:
-    """Those about the same shipment, for its timeline."""
     return [
         TimelineMark(
             one.row.created_at,
@@ -100,7 +102,7 @@ def ticket_marks(others: Iterable[OtherTicket]) -> list[TimelineMark]:
 
 
 def mark_mentions(lines: Iterable[Line], user: User) -> None:
-    """Say of each note whom it names: as written, and whether that is the viewer."""
+    """Set on each note the names that it mentions, and which of them is the viewer's."""
     notes = {
         line.comment_id: line
         for line in lines
@@ -108,9 +110,9 @@ def mark_mentions(lines: Iterable[Line], user: User) -> None:
     }
     if not notes:
         return
-    found = Mention.objects.filter(comment__in=list(notes))
-    for comment_id, written, user_id in found.values_list("comment", "written", "agent__user"):
-        notes[comment_id].mentioned[written] = user_id == user.pk
+    rows = Mention.objects.filter(comment__in=list(notes))
+    for comment_id, name, user_id in rows.values_list("comment", "written", "agent__user"):
+        notes[comment_id].mentioned[name] = user_id == user.pk
 
 
 def together_context(ticket: Ticket, user: User, *, may_work: bool) -> dict[str, Any]:
@@ -131,10 +133,10 @@ def together_context(ticket: Ticket, user: User, *, may_work: bool) -> dict[str,
 
 
 def snooze_days() -> list[tuple[str, str]]:
-    """Return the days that are offered, as a form sends them and in words."""
+    """Return the days to snooze until, as pairs of ISO date and words."""
     today = timezone.localdate()
     tomorrow = today + timedelta(days=1)
-    # The next Friday and Monday after that.
+    # The next Friday and Monday after tomorrow.
     ahead = sorted(2 + (weekday - today.weekday() - 2) % 7 for weekday in (4, 0))
     days = [today + timedelta(days=one) for one in ahead]
     offered = [(tomorrow, gettext("Tomorrow")), *((day, weekday_text(day)) for day in days)]
@@ -142,7 +144,7 @@ def snooze_days() -> list[tuple[str, str]]:
 
 
 def wake_time(text: str) -> datetime | None:
-    """Return the beginning of a day in the reader's zone; None for "company".
+    """Parse the day of the form into its start in the reader's zone; None for "company".
 
     Raises NotSnoozed.
     """
@@ -155,8 +157,8 @@ def wake_time(text: str) -> datetime | None:
 
 
 def warn_of_unknown_names(request: HttpRequest, note: str) -> None:
-    """Say which names behind an @ in a note are nobody's, so that nobody was notified."""
-    unknown = mentions.named_in(note).unknown
+    """Warn of names after an @ in a note that match no agent or several."""
+    unknown = mentions.resolve_mentions(note).unknown
     if unknown:
         names = ", ".join(f"@{name}" for name in unknown)
         messages.warning(

@@ -1,4 +1,4 @@
-"""What is sent from a ticket's page to work on it together: hand over, watch, link."""
+"""Forms of a ticket's page for collaboration: hand over, watch, snooze, link."""
 
 from collections.abc import Iterable
 from typing import cast
@@ -22,11 +22,11 @@ from desk.ticket.pages import find_ticket, show_ticket
 from desk.ticket.together import warn_of_unknown_names
 from desk.ticket.together_forms import HandOverForm, RelateForm
 from tickets.assignment.handing_over import NeedsConfirmation, concerns_about, hand_over
-from tickets.assignment.reassigning import NotGiven
+from tickets.assignment.reassigning import AssignmentRefused
 from tickets.changes import mentions, snoozing, watching
 from tickets.changes.actors import NotAllowed
 from tickets.changes.relating import NotRelated, relate, unrelate
-from tickets.changes.seen import require_seen
+from tickets.changes.seen import require_page_token
 from tickets.changes.snoozing import NotSnoozed
 from tickets.changes.writes import StaleTicket
 from tickets.models import Agent, Ticket
@@ -36,7 +36,7 @@ MOST_OFFERED = 8
 
 @desk_page(CHANGE_TICKET)
 def hand_over_page(request: StaffRequest, ticket_id: int) -> HttpResponse:
-    """GET asks to whom, POST hands over; what is refused is asked again with all kept."""
+    """Show the dialog (GET) or hand over (POST); a refusal shows the form again."""
     ticket = find_ticket(ticket_id)
     if request.method != "POST":
         return hand_over_dialog(request, ticket, HandOverForm())
@@ -44,26 +44,26 @@ def hand_over_page(request: StaffRequest, ticket_id: int) -> HttpResponse:
     if not form.is_valid():
         refusal = " ".join(map(str, form.errors.get("seen", [])))
         return hand_over_dialog(request, ticket, form, 400, refusal=refusal)
-    said = form.cleaned_data
+    values = form.cleaned_data
     try:
         hand_over(
             ticket_id,
-            said["to"],
+            values["to"],
             user=request.user,
-            note=said["note"],
-            seen=said["seen"],
-            confirmed=said["confirmed"],
+            note=values["note"],
+            seen=values["seen"],
+            confirmed=values["confirmed"],
         )
     except NeedsConfirmation as warning:
         return hand_over_dialog(request, ticket, form, 409, concerns=warning.concerns)
     except NotAllowed as error:
         raise PermissionDenied(str(error)) from error
-    except (StaleTicket, NotGiven) as error:
+    except (StaleTicket, AssignmentRefused) as error:
         fresh = find_ticket(ticket_id)
         return hand_over_dialog(request, fresh, form, 409, refusal=str(error))
-    facts = {"ticket": ticket_id, "agent": said["to"]}
+    facts = {"ticket": ticket_id, "agent": values["to"]}
     messages.success(request, gettext("Ticket %(ticket)d is now assigned to %(agent)s.") % facts)
-    warn_of_unknown_names(request, said["note"])
+    warn_of_unknown_names(request, values["note"])
     return next_page(request, ticket_id)
 
 
@@ -77,8 +77,8 @@ def hand_over_dialog(
     concerns: Iterable[str] = (),
 ) -> HttpResponse:
     refused = {ticket.pk: refusal} if refusal else None
-    sent = request.POST or request.GET
-    (shown,) = unread.shown_tickets([ticket], sent, refused, request.user)
+    query = request.POST or request.GET
+    (row,) = unread.shown_tickets([ticket], query, refused, request.user)
     return draw(
         request,
         "admin/tickets/ticket/hand_over.html",
@@ -86,13 +86,13 @@ def hand_over_dialog(
         status=status,
         form=form,
         concerns=concerns,
-        **shown._asdict(),
+        **row._asdict(),
     )
 
 
 @desk_page(CHANGE_TICKET)
 def colleagues_page(request: StaffRequest) -> HttpResponse:
-    """Active agents whose user name or name begins so, with what they carry."""
+    """List the active agents whose user name or first name begins with `begin`, as JSON."""
     number = read_id(request.GET.get("ticket", ""))
     ticket = Ticket.objects.filter(pk=number).first() if number else None
     return JsonResponse({"agents": offered(request.GET.get("begin", ""), ticket)})
@@ -104,46 +104,45 @@ def watch_page(request: StaffRequest, ticket_id: int) -> HttpResponse:
     try:
         if "stop" in request.POST:
             watching.stop_watching(ticket_id, user=request.user)
-            told = gettext("You no longer watch this ticket.")
+            text = gettext("You no longer watch this ticket.")
         else:
             watching.start_watching(ticket_id, user=request.user)
-            told = gettext(
+            text = gettext(
                 "You watch this ticket: you are notified when the company answers and when it"
                 " is decided."
             )
     except NotAllowed as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, told)
+        messages.success(request, text)
     return places.stay(request, ticket_id)
 
 
 @desk_page(CHANGE_TICKET, post_only=True)
 def snooze_page(request: StaffRequest, ticket_id: int) -> HttpResponse:
-    """Put the ticket aside until a day, or bring it back."""
     find_ticket(ticket_id)
-    sent = request.POST
+    data = request.POST
     try:
-        if "wake" in sent:
+        if "wake" in data:
             snoozing.wake(ticket_id, user=request.user)
-            done = gettext("The ticket is back in your list.")
+            text = gettext("The ticket is back in your list.")
         else:
-            seen = require_seen(unread.tokens_in(sent).get(ticket_id))
-            at = together.wake_time(sent.get("day", ""))
-            until = snoozing.snooze(ticket_id, at, user=request.user, seen=seen)
-            done = gettext("%(until)s, or until the company writes.")
-            done %= {"until": snoozed_text(until)}
+            token = require_page_token(unread.tokens_in(data).get(ticket_id))
+            at = together.wake_time(data.get("day", ""))
+            until = snoozing.snooze(ticket_id, at, user=request.user, seen=token)
+            text = gettext("%(until)s, or until the company writes.")
+            text %= {"until": snoozed_text(until)}
     except (NotAllowed, NotSnoozed, StaleTicket) as error:
         messages.error(request, str(error))
     else:
         forget_counts(request.user)
-        messages.success(request, done)
+        messages.success(request, text)
     return places.stay(request, ticket_id)
 
 
 @desk_page(CHANGE_TICKET, post_only=True)
 def relate_page(request: StaffRequest, ticket_id: int) -> HttpResponse:
-    """Link another ticket, or take a link back; a wrong number is shown again."""
+    """Link another ticket or remove a link; an invalid number shows the form again."""
     ticket = find_ticket(ticket_id)
     form = RelateForm(request.POST)
     if not form.is_valid():
@@ -161,19 +160,19 @@ def relate_page(request: StaffRequest, ticket_id: int) -> HttpResponse:
 
 
 def offered(begin: str, ticket: Ticket | None = None) -> list[dict[str, str]]:
-    """The colleagues to choose from: by name, and what is said beside it.
+    """Return up to MOST_OFFERED colleagues by name, each with their load.
 
-    One who is named in full may not get round to the ticket: `concerns` say why.
+    For a complete user name, `concerns` say why this agent may not get round to the ticket.
     """
-    begun = mentions.fold(begin.replace("\x00", "")[: mentions.LONGEST_NAME])
-    found = [
-        one.agent_id
-        for one in mentions.colleagues()
-        if mentions.fold(one.username).startswith(begun)
-        or mentions.fold(one.first_name).startswith(begun)
+    prefix = mentions.fold(begin.replace("\x00", "")[: mentions.LONGEST_NAME])
+    ids = [
+        colleague.agent_id
+        for colleague in mentions.colleagues()
+        if mentions.fold(colleague.username).startswith(prefix)
+        or mentions.fold(colleague.first_name).startswith(prefix)
     ][:MOST_OFFERED]
-    agents = Agent.objects.filter(pk__in=found).by_name().select_related("user")
-    seen = cast(Iterable[WithAnnotations[Agent, Workload]], agents.with_loads().with_presence())
+    agents = Agent.objects.filter(pk__in=ids).by_name().select_related("user")
+    rows = cast(Iterable[WithAnnotations[Agent, Workload]], agents.with_loads().with_presence())
     return [
         {
             "name": agent.user.get_username(),
@@ -188,5 +187,5 @@ def offered(begin: str, ticket: Ticket | None = None) -> list[dict[str, str]]:
             if ticket and agent.user.get_username() == begin
             else "",
         }
-        for agent in seen
+        for agent in rows
     ]

@@ -1,4 +1,4 @@
-"""What others wrote and did on a ticket since a page showed it, in words (decision N18)."""
+"""Changes that others made to a ticket since a page showed it, in words (decision N18)."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -9,19 +9,19 @@ from django.http import QueryDict
 from django.utils.translation import gettext
 
 from desk.ticket import conversation, history_words
-from tickets.changes.seen import MOST_UNREAD, Seen, seen_of, unread_since
+from tickets.changes.seen import MOST_UNREAD, PageToken, page_token_of, unread_since
 from tickets.history_codes import Kind
 from tickets.models import Comment, HistoryEntry, Ticket
 
 
 class UnreadLine(NamedTuple):
-    """One thing that somebody else wrote or did."""
+    """One message, note or event of somebody else."""
 
-    # company, agent, note, event or more: how it looks.
+    # One of company, agent, note, event, more: decides how the line looks.
     kind: str
     who: str = ""
     at: datetime | None = None
-    # Of an event, what happened.
+    # Describes an event; "" for messages and notes.
     sentence: str = ""
     text: str = ""
     reason: str = ""
@@ -29,44 +29,45 @@ class UnreadLine(NamedTuple):
 
 
 class ShownTicket(NamedTuple):
-    """A ticket in a dialog: what its form carries, why it was refused, and what is unread."""
+    """A ticket in a dialog: the token for its form, why it was refused, and what is unread."""
 
     ticket: Ticket
-    seen: Seen
+    seen: PageToken
     refusal: str
     unread: list[UnreadLine]
 
 
-def tokens_in(sent: QueryDict) -> dict[int, Seen]:
-    """What the page that sent this had shown, by the tickets' ids."""
-    found = (Seen.read(token) for token in sent.getlist("seen"))
-    return {one.ticket_id: one for one in found if one is not None}
+def tokens_in(query: QueryDict) -> dict[int, PageToken]:
+    """Read the tokens that the page sent, by ticket id; invalid ones are left out."""
+    tokens = (PageToken.read(text) for text in query.getlist("seen"))
+    return {token.ticket_id: token for token in tokens if token is not None}
 
 
-def lines_since(ticket: Ticket, seen: Seen | None, user: User) -> list[UnreadLine]:
-    """What is unread on a ticket since, oldest first; nothing where it is not known since when."""
-    if seen is None or seen == seen_of(ticket):
+def lines_since(ticket: Ticket, token: PageToken | None, user: User) -> list[UnreadLine]:
+    """Return what is unread since the page with this token, oldest first; empty without one."""
+    if token is None or token == page_token_of(ticket):
         return []
-    found = unread_since(seen, user)
-    said = {one.text for one in found if isinstance(one, Comment)}
+    rows = unread_since(token, user)
+    texts = {row.text for row in rows if isinstance(row, Comment)}
     lines = [
-        comment_line(one, ticket) if isinstance(one, Comment) else entry_line(one, ticket, said)
-        for one in found
+        comment_line(row, ticket) if isinstance(row, Comment) else entry_line(row, ticket, texts)
+        for row in rows
     ]
-    return [UnreadLine("more"), *lines] if len(found) >= MOST_UNREAD else lines
+    return [UnreadLine("more"), *lines] if len(rows) >= MOST_UNREAD else lines
 
 
 def shown_tickets(
-    tickets: Iterable[Ticket], sent: QueryDict, refused: dict[int, str] | None, user: User
+    tickets: Iterable[Ticket], query: QueryDict, refused: dict[int, str] | None, user: User
 ) -> list[ShownTicket]:
-    """Tickets for a dialog. One that was refused for want of a token is shown all there is."""
-    had = tokens_in(sent)
-    made = []
-    for one in tickets:
-        refusal = (refused or {}).get(one.pk, "")
-        since = had.get(one.pk) or (Seen(one.pk) if refusal else None)
-        made.append(ShownTicket(one, seen_of(one), refusal, lines_since(one, since, user)))
-    return made
+    """Prepare tickets for a dialog; all of one that was refused for lack of a token is unread."""
+    tokens = tokens_in(query)
+    rows = []
+    for ticket in tickets:
+        refusal = (refused or {}).get(ticket.pk, "")
+        since = tokens.get(ticket.pk) or (PageToken(ticket.pk) if refusal else None)
+        unread = lines_since(ticket, since, user)
+        rows.append(ShownTicket(ticket, page_token_of(ticket), refusal, unread))
+    return rows
 
 
 def comment_line(comment: Comment, ticket: Ticket) -> UnreadLine:
@@ -75,14 +76,14 @@ def comment_line(comment: Comment, ticket: Ticket) -> UnreadLine:
     return UnreadLine(line.kind, who or gettext("An agent"), line.at, text=line.text)
 
 
-def entry_line(entry: HistoryEntry, ticket: Ticket, said: set[str]) -> UnreadLine:
-    """A reason that stands in a comment is not said twice."""
+def entry_line(entry: HistoryEntry, ticket: Ticket, texts: set[str]) -> UnreadLine:
+    """Build the line of an entry; a reason that is among `texts` is not repeated."""
     line, token = history_words.line(entry), history_words.token_used(entry)
     return UnreadLine(
         "event",
         at=entry.created_at,
         sentence=line.sentence,
         text=ticket.comments if entry.kind == Kind.OPENED else "",
-        reason="" if line.reason in said else line.reason,
+        reason="" if line.reason in texts else line.reason,
         details=[detail for detail in line.details if detail not in token],
     )

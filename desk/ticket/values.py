@@ -1,4 +1,4 @@
-"""What companies hand in, made fit to be shown: variables and documents' values."""
+"""Display of values that companies sent: variables and documents."""
 
 import json
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ DEEPEST = 6
 
 
 class VariableRow(NamedTuple):
-    """A key and its value; a value that holds others is told by how many."""
+    """A key and its value; for an object or a list the text is its number of entries."""
 
     depth: int
     key: str
@@ -22,7 +22,7 @@ class VariableRow(NamedTuple):
 
 
 class Variables(NamedTuple):
-    """The rows of a ticket's variables, in the company's order; `raw` where there are none."""
+    """Rows of a ticket's variables in the company's order; `raw` if they cannot be split."""
 
     rows: list[VariableRow]
     raw: str = ""
@@ -33,31 +33,31 @@ class Variables(NamedTuple):
 
 
 class ExactNumber(str):
-    """With the digits that the company wrote."""
+    """A number with exactly the digits that the company wrote."""
 
 
 class TooMany(Exception):
-    """More rows than anybody reads."""
+    """Raised for more than MOST_ROWS rows."""
 
 
 def variables(text: str | None) -> Variables:
-    """Any text at all: what is no object, or has too many keys, is shown as it came."""
+    """Split a text into rows; it stays raw if it is not an object or list, or has too many keys."""
     if not text:
         return Variables([])
     rows: list[VariableRow] = []
     try:
-        found = json.loads(text, parse_int=ExactNumber, parse_float=ExactNumber)
-        if not isinstance(found, dict | list):
+        value = json.loads(text, parse_int=ExactNumber, parse_float=ExactNumber)
+        if not isinstance(value, dict | list):
             return Variables([], text)
-        append_rows(found, 0, rows)
+        append_rows(value, 0, rows)
     except (ValueError, RecursionError, TooMany):
         return Variables([], text)
     return Variables(rows)
 
 
-def append_rows(found: dict[str, Any] | list[Any], depth: int, rows: list[VariableRow]) -> None:
+def append_rows(container: dict[str, Any] | list[Any], depth: int, rows: list[VariableRow]) -> None:
     """Append the rows of an object or a list. Raises TooMany."""
-    pairs = found.items() if isinstance(found, dict) else enumerate(found, start=1)
+    pairs = container.items() if isinstance(container, dict) else enumerate(container, start=1)
     for key, value in pairs:
         if len(rows) >= MOST_ROWS:
             raise TooMany
@@ -83,7 +83,7 @@ def as_text(value: Any) -> str:
 
 
 def leads_to_the_public_web(text: str) -> bool:
-    """A stranger's link into our own network, or to no web at all, is shown as text."""
+    """Check if a text links to a public address: no link may lead agents into our network."""
     try:
         targets.check_target(text, targets.Policy())
     except targets.BadTarget:

@@ -1,4 +1,4 @@
-"""Who looks at a ticket now, and what each of them has seen of it."""
+"""Visits: the users who look at a ticket now, and up to when each has seen it."""
 
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -14,8 +14,8 @@ from desk.models import Visit
 
 GONE_AFTER = timedelta(seconds=45)
 
-# A visit goes on while its page gives signs of life; the next one has seen all that was there
-# when the last one ended.
+# A visit lasts while its page gives signs of life. The next one counts as seen whatever was
+# there when the last one ended.
 UPSERT = """
 INSERT INTO desk_visit (ticket_id, user_id, seen_at, alive_at, writing)
 SELECT id, %(user)s, %(now)s, %(now)s, %(writing)s FROM tickets_ticket WHERE id = %(ticket)s
@@ -38,9 +38,9 @@ class Present(NamedTuple):
 
 
 def record_visit(ticket_id: int, user: User, *, writing: bool = False) -> datetime | None:
-    """Say that somebody is at a ticket; returns up to when they have seen it.
+    """Record that a user looks at a ticket; return up to when they had seen it.
 
-    None where there is no such ticket.
+    Returns None if there is no such ticket.
     """
     now = timezone.now()
     values = {
@@ -54,16 +54,16 @@ def record_visit(ticket_id: int, user: User, *, writing: bool = False) -> dateti
 
 
 def others(ticket_id: int, user: User) -> list[Present]:
-    """Who else is there, by name; writers first."""
+    """Return up to ten other users who look at the ticket: writers first, then by name."""
     there = Visit.objects.filter(ticket=ticket_id, alive_at__gte=timezone.now() - GONE_AFTER)
-    found = there.exclude(user=user).order_by("-writing", ReadingOrder("user__username"))
-    return [Present(*row) for row in found.values_list("user__username", "writing")[:10]]
+    visits = there.exclude(user=user).order_by("-writing", ReadingOrder("user__username"))
+    return [Present(*row) for row in visits.values_list("user__username", "writing")[:10]]
 
 
 def is_first_submission(ticket_id: int, user: User, form: UUID) -> bool:
-    """Remember that a form was taken; False if it is the one that was taken last.
+    """Record that a form was accepted; return False if it is the one accepted last.
 
-    Of two that come at once the second waits here until the first has committed.
+    The row stays locked until the commit, so a simultaneous repeat waits here.
     """
     record_visit(ticket_id, user)
     mine = Visit.objects.filter(ticket=ticket_id, user=user)

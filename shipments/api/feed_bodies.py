@@ -1,4 +1,4 @@
-"""The body of POST /platform/feed: JSON lines, plain or packed by gzip."""
+"""Body of POST /platform/feed: JSON lines, plain or packed by gzip."""
 
 import hashlib
 import zlib
@@ -23,21 +23,22 @@ class FeedTooLarge(APIException):
 
 
 class FeedBody(NamedTuple):
-    sent: bytes
-    packed: bool
+    content: bytes
+    is_gzip: bool
 
     def stream(self) -> BufferedIOBase:
-        """The lines, unpacked as they are read."""
-        plain = BytesIO(self.sent)
-        return cast(BufferedIOBase, GzipFile(fileobj=plain)) if self.packed else plain
+        """Return a stream of the lines, which unpacks them as they are read."""
+        raw = BytesIO(self.content)
+        return cast(BufferedIOBase, GzipFile(fileobj=raw)) if self.is_gzip else raw
 
     def fingerprint(self) -> str:
-        """The digest of the lines, however they were packed.
+        """Return the digest of the unpacked lines.
 
-        Reads all of them once, in pieces, so that a body that cannot be unpacked or is too large is
+        Reads them all once, in pieces, so that a body that is too large or cannot be unpacked is
         refused before any of it is recorded. Raises ParseError (400) and FeedTooLarge (413).
         """
-        digest, size = hashlib.sha256(), 0
+        digest = hashlib.sha256()
+        size = 0
         stream = self.stream()
         try:
             while chunk := stream.read1(CHUNK_BYTES):
@@ -51,13 +52,13 @@ class FeedBody(NamedTuple):
 
 
 def read_body(request: Request) -> FeedBody:
-    """Raises UnsupportedContent (415) and FeedTooLarge (413)."""
+    """Read the body of a request. Raises UnsupportedContent (415) and FeedTooLarge (413)."""
     message = f"Send {CONTENT_TYPES[0]}, plain or packed by gzip."
     _, coding = check_content(request, CONTENT_TYPES, message, (*GZIP, *PLAIN))
-    # Do not read a body whose Content-Length is too large.
+    # A body whose Content-Length is too large is not read at all.
     if int(request.META.get("CONTENT_LENGTH") or 0) > settings.MAX_FEED_BYTES:
         raise FeedTooLarge
-    sent = request._request.read(settings.MAX_FEED_BYTES + 1)
-    if len(sent) > settings.MAX_FEED_BYTES:
+    content = request._request.read(settings.MAX_FEED_BYTES + 1)
+    if len(content) > settings.MAX_FEED_BYTES:
         raise FeedTooLarge
-    return FeedBody(sent, coding in GZIP)
+    return FeedBody(content, coding in GZIP)

@@ -1,4 +1,4 @@
-"""How POST /platform/feed is described (GET /schema)."""
+"""Description of POST /platform/feed in GET /schema."""
 
 from http import HTTPStatus
 from typing import Any
@@ -34,7 +34,7 @@ Recorded = shape(
     bad=BadLineRow(many=True, help_text=f"The first {MOST_NAMED} lines that were rejected."),
     bad_count=serializers.IntegerField(help_text="All lines that were rejected."),
 )
-# By status: what it means, and the code and message of an example.
+# By status: its description, and the code and message of an example.
 REFUSALS = {
     400: ("The body is not valid gzip.", "invalid_gzip", "The body is not valid gzip."),
     401: (
@@ -90,10 +90,10 @@ FeedRefusal = shape(
 )
 
 
-def refused(status: int, about: str, code: str, message: str) -> OpenApiResponse:
+def refusal(status: int, about: str, code: str, message: str) -> OpenApiResponse:
     phrase = HTTPStatus(status).phrase
-    shown = {"statusCode": status, "error": phrase, "message": message, "code": code}
-    return OpenApiResponse(FeedRefusal, about, [OpenApiExample(code, shown)])
+    body = {"statusCode": status, "error": phrase, "message": message, "code": code}
+    return OpenApiResponse(FeedRefusal, about, [OpenApiExample(code, body)])
 
 
 feed = extend_schema_view(
@@ -129,7 +129,7 @@ feed = extend_schema_view(
                     )
                 ],
             ),
-            **{status: refused(status, *told) for status, told in REFUSALS.items()},
+            **{status: refusal(status, *example) for status, example in REFUSALS.items()},
         },
         examples=[
             OpenApiExample("two lines", LINES, request_only=True, media_type=CONTENT_TYPES[0])

@@ -1,4 +1,4 @@
-"""POST /platform/feed: the shipping platform's feed over HTTP (decision N25)."""
+"""View of POST /platform/feed: the shipping platform's feed over HTTP (decision N25)."""
 
 import logging
 from collections.abc import Iterator
@@ -20,9 +20,9 @@ from shipments.feed.ingesting import Stopped, Tally
 
 logger = logging.getLogger(__name__)
 
-# In a web process at a time, of its eight threads: the others are for everybody else.
+# Batches at once in a web process: the other six of its eight threads serve companies and the desk.
 MOST_AT_ONCE = 2
-places = BoundedSemaphore(MOST_AT_ONCE)
+batch_slots = BoundedSemaphore(MOST_AT_ONCE)
 
 
 class BatchTooLong(Refusal):
@@ -39,7 +39,7 @@ class PlatformFeed(PlatformView):
     def post(self, request: Request) -> Response:
         key = request.headers.get("Idempotency-Key")
         body = read_body(request)
-        with place():
+        with batch_slot():
             fingerprint = body.fingerprint()
             if key is None:
                 return Response(record(body))
@@ -47,9 +47,9 @@ class PlatformFeed(PlatformView):
 
 
 @contextmanager
-def place() -> Iterator[None]:
-    """Raises LimitReached where as many are being recorded as may be."""
-    if not places.acquire(blocking=False):
+def batch_slot() -> Iterator[None]:
+    """Occupy one of MOST_AT_ONCE slots. Raises LimitReached if none is free."""
+    if not batch_slots.acquire(blocking=False):
         raise LimitReached(
             "Other batches are being recorded. Send them one after the other.",
             wait=2,
@@ -58,14 +58,14 @@ def place() -> Iterator[None]:
     try:
         yield
     finally:
-        places.release()
+        batch_slots.release()
 
 
 def record_once(key: str, fingerprint: str, body: FeedBody) -> Response:
     try:
         check_key(key)
-        if (kept := bundles.begin_bundle(key, fingerprint)) is not None:
-            return Response(kept, headers={REPLAYED: "true"})
+        if (first_answer := bundles.begin_bundle(key, fingerprint)) is not None:
+            return Response(first_answer, headers={REPLAYED: "true"})
     except BadKey as error:
         raise Unprocessable(str(error), code=error.code) from error
     except Running as error:
@@ -78,7 +78,7 @@ def record_once(key: str, fingerprint: str, body: FeedBody) -> Response:
 
 
 def record(body: FeedBody, key: str | None = None) -> dict[str, Any]:
-    """Record the lines; returns what is answered. Raises BatchTooLong and Interrupted."""
+    """Record the lines and return the answer. Raises BatchTooLong and Interrupted."""
     tally = Tally()
 
     def hold() -> None:
@@ -102,7 +102,7 @@ def record(body: FeedBody, key: str | None = None) -> dict[str, Any]:
         "read": tally.read,
         "changed": tally.changed,
         "events": tally.events,
-        "known": tally.known,
+        "known": tally.repeats,
         "bad": bad,
         "bad_count": tally.bad,
     }

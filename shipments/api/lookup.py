@@ -1,4 +1,4 @@
-"""What a company may read of its shipments (decision W25)."""
+"""Lookup of a company's shipments (decision W25)."""
 
 from collections.abc import Sequence
 
@@ -9,11 +9,11 @@ from shipments.models import Shipment, TrackingUpdate
 
 
 def find_shipments(company: Company, numbers: Sequence[str]) -> list[Shipment]:
-    """The company's shipments with these tracking numbers, in the order given, with `updates`.
+    """Find the company's shipments with these tracking numbers, in their order, with `updates`.
 
-    Blanks, hyphens and case of a number make no difference. A number given twice counts once;
-    unknown numbers and those of other companies are left out. Always two queries.
+    Blanks, hyphens and case of a number make no difference. Duplicate numbers count once; unknown
+    numbers and those of other companies are left out. Takes two queries.
     """
     newest_first = TrackingUpdate.objects.order_by("-occurred_at", "-pk")
-    found = company.shipments.numbered(numbers).order_by(F("place"), "pk")
-    return list(found.prefetch_related(Prefetch("updates", queryset=newest_first)))
+    shipments = company.shipments.numbered(numbers).order_by(F("place"), "pk")
+    return list(shipments.prefetch_related(Prefetch("updates", queryset=newest_first)))

@@ -1,4 +1,4 @@
-"""The endpoints of the test environment that play the shipping platform (decision N15)."""
+"""Endpoints of the test environment that play the shipping platform (decision N15)."""
 
 from typing import Any, cast
 
@@ -22,7 +22,7 @@ from shipments.models import Shipment
 
 TAG = "Shipping"
 EVENTS = ("tracking", "surcharge", "incidence")
-# What we make up where it is left out.
+# Fields that get a made-up value if they are left out.
 MADE_UP = {"shipment_id", "tracking_number", "carrier_name", "surcharge_id", "incidence_id"}
 ID = {"type": "integer", "minimum": 1, "maximum": LARGEST_ID}
 ORDER_FIELD = {"type": ["string", "integer", "null"], "maxLength": fields.LONGEST_ORDER_FIELD}
@@ -32,7 +32,7 @@ def text(longest: int, shortest: int = 0) -> dict[str, Any]:
     return {"type": "string", "minLength": shortest, "maxLength": longest}
 
 
-# What the readers of the feed's fields take, for the description.
+# Schemas of the feed's fields, for the API's description; the feed's readers check them.
 TAKES: dict[str, dict[str, Any]] = {
     **dict.fromkeys(("shipment_id", "carrier_id", "surcharge_id", "incidence_id"), ID),
     **dict.fromkeys(("tracking_number", "carrier_name", "status", "surcharge_type"), text(100, 1)),
@@ -65,8 +65,8 @@ class FeedField(serializers.Field[Any, Any, Any, Any]):
         try:
             return self.reader(data)
         except ValueError as error:
-            said = str(error)
-            message = f"{said[:1].upper()}{said[1:]}."
+            reason = str(error)
+            message = f"{reason[:1].upper()}{reason[1:]}."
             raise serializers.ValidationError(message, code="not_in_feed") from error
 
 
@@ -78,25 +78,25 @@ class FeedFieldDescription(OpenApiSerializerFieldExtension):
 
 
 def fields_of(kind: str, *without: str) -> dict[str, FeedField]:
-    """The fields of a kind of line; a null is the same as left out, as in the feed."""
-    known = parsing.KINDS[kind]
-    needed = set(known.required) - MADE_UP
+    """Return the fields of a kind of line; a null means "left out", as in the feed."""
+    line_kind = parsing.KINDS[kind]
+    needed = set(line_kind.required) - MADE_UP
     return {
         name: FeedField(kind, name, required=name in needed, allow_null=name not in needed)
-        for name in known.readers
+        for name in line_kind.readers
         if name not in ("kind", *without)
     }
 
 
-def given_in(body: type[Body], request: CompanyRequest) -> dict[str, Any]:
-    found = body.read(request)
-    return {name: value for name, value in found.items() if value is not None}
+def read_values(body: type[Body], request: CompanyRequest) -> dict[str, Any]:
+    values = body.read(request)
+    return {name: value for name, value in values.items() if value is not None}
 
 
 PlayedShipment = cast(
     type[Body], shape("PlayedShipment", Body, **fields_of("shipment", "company_id"))
 )
-# By kind: what happens to a shipment.
+# Bodies of events, by kind.
 PLAYED = {
     kind: cast(
         type[Body],
@@ -132,7 +132,7 @@ EventPlayed = shape(
         events=serializers.IntegerField(help_text="Events that webhooks may listen for."),
     )(),
 )
-TAKEN = {"id_taken": "This id belongs to another incidence, or to the same with other content."}
+CONFLICT = {"id_taken": "This id belongs to another incidence, or to the same with other content."}
 
 
 @extend_schema_view(
@@ -149,7 +149,7 @@ TAKEN = {"id_taken": "This id belongs to another incidence, or to the same with 
         },
         answer=ShipmentMade,
         shows={"data": {"shipment_id": 1234567890123, "tracking_number": "TEST0009001"}},
-        errors={409: TAKEN},
+        errors={409: CONFLICT},
         idempotent=True,
     )
 )
@@ -157,10 +157,10 @@ class PlayedShipments(CompanyView):
     @idempotent
     def post(self, request: CompanyRequest) -> Response:
         try:
-            made = sandbox.play_shipment(request.company, given_in(PlayedShipment, request))
+            shipment = sandbox.play_shipment(request.company, read_values(PlayedShipment, request))
         except sandbox.IdTaken as error:
             raise Conflict(str(error), code="id_taken") from error
-        data = {"shipment_id": made.pk, "tracking_number": made.tracking_number}
+        data = {"shipment_id": shipment.pk, "tracking_number": shipment.tracking_number}
         return Response({"data": data})
 
 
@@ -185,7 +185,7 @@ class PlayedShipments(CompanyView):
         },
         answer=EventPlayed,
         shows={"data": {"shipment_id": 4101, "id": None, "changed": True, "events": 1}},
-        errors={404: None, 409: TAKEN},
+        errors={404: None, 409: CONFLICT},
         idempotent=True,
     )
 )
@@ -195,7 +195,7 @@ class PlayedEvents(CompanyView):
         kind = request.data.get("kind") if isinstance(request.data, dict) else None
         if not isinstance(kind, str) or kind not in PLAYED:
             raise WrongField("kind", f"Send one of {', '.join(EVENTS)}.", code="invalid_choice")
-        values = given_in(PLAYED[kind], request)
+        values = read_values(PLAYED[kind], request)
         del values["kind"]
         try:
             played = sandbox.play_event(request.company, shipment_id, kind, values)

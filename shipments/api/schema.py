@@ -1,4 +1,4 @@
-"""How the shipping endpoints are described (GET /schema)."""
+"""Descriptions of the shipping endpoints in GET /schema."""
 
 from typing import Any
 

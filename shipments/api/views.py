@@ -22,31 +22,31 @@ TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
 class GeneralTrack(CompanyView):
     compressible = True
 
-    # A POST that only reads: clients poll it.
+    # Clients poll this POST, which only reads.
     rate = "read"
 
     @extend_schema(request=TrackShipments)
     def post(self, request: CompanyRequest) -> Response:
         numbers = TrackShipments.read(request)["trackingNumbers"]
-        found = lookup.find_shipments(request.company, numbers)
-        data = [shipment_payload(shipment, request.company.name) for shipment in found]
+        shipments = lookup.find_shipments(request.company, numbers)
+        data = [shipment_payload(shipment, request.company.name) for shipment in shipments]
         return Response({"meta": "generaltrack", "data": data})
 
 
 @schema.guide
 class Guide(CompanyView):
+    """Lookup of a shipment's id by its tracking number (decision N10)."""
+
     compressible = True
 
-    """What a client asks that knows a tracking number and needs the id (decision N10)."""
-
     def get(self, request: CompanyRequest, tracking_number: str) -> Response:
-        found = request.company.shipments.numbered([tracking_number]).order_by(F("place"), "-pk")
-        return Response({"data": [guide_payload(each) for each in found.defer("order", "heard")]})
+        own = request.company.shipments.numbered([tracking_number]).order_by(F("place"), "-pk")
+        return Response({"data": [guide_payload(each) for each in own.defer("order", "heard")]})
 
 
 @schema.webhook_test
 class WebhookTest(CompanyView):
-    """Ignores Idempotency-Key: a caller who repeats the request wants to send again."""
+    """Test send without idempotency keys: a caller who repeats the request wants to send again."""
 
     rate = "send"
 

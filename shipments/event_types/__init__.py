@@ -1,1 +1,1 @@
-"""The event types of shipments, each in a module that registers it."""
+"""Event types of shipments, each in a module that registers it."""

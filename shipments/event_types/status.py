@@ -1,7 +1,7 @@
-"""Event types about a change of a shipment's status: their payloads, schemas and samples.
+"""Event types of changes of a shipment's status: payloads, schemas and samples.
 
-The interface defines type 3; types 1, 2 and 4 are decisions W15 to W17. The order of the keys is
-part of the body, which is signed and stored as bytes (decision W10).
+The interface defines type 3; types 1, 2 and 4 are decisions W15 to W17. The order of the keys
+matters: the body is signed and stored as bytes (decision W10).
 """
 
 from collections.abc import Callable
@@ -25,7 +25,7 @@ SAMPLE_ORDER = {
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A shipment's new status, and what the carrier said about it."""
+    """A shipment's new status, with the carrier's details."""
 
     status: str
     description: str
@@ -35,15 +35,15 @@ class Change:
 
 @dataclass(frozen=True, kw_only=True)
 class StatusEvent(EventType):
-    """An event type about changes of status. The feed publishes all of STATUS_EVENTS."""
+    """An event type of changes of status. The feed publishes all of STATUS_EVENTS."""
 
     data: Callable[[Shipment, Change], Payload]
-    # Whether events are published only for shipments with a shop's order.
+    # If set, events are published only for shipments with a shop's order.
     needs_order: bool = False
     tag: str = "Shipping"
 
     def payload(self, shipment: Shipment, change: Change, at: datetime) -> Payload:
-        """The legacy types, which are not signed, send their data without the envelope."""
+        """Make the payload; the unsigned legacy types send their data without the envelope."""
         data = self.data(shipment, change)
         return envelope(self.name, at, data) if self.signed else data
 
@@ -157,7 +157,7 @@ TRACKING_SIMPLE = StatusEvent(
     data=tracking,
     schema=envelope_schema("tracking.simple", object_schema(**TRACKING_FIELDS)),
 )
-# Decision W14: its events carry the name of the type.
+# Decision W14: the envelope's event name is that of the type.
 ECOMMERCE_TRACKING = StatusEvent(
     id=4,
     name="ecommerceTracking",
@@ -178,7 +178,7 @@ ECOMMERCE_TRACKING = StatusEvent(
         ),
     ),
 )
-# A shipment's events are published, and so delivered, in this order.
+# Events of one change are published, and so delivered, in this order.
 STATUS_EVENTS = (
     ON_SHIPMENT_STATUS_UPDATE,
     STATUS_UPDATE_WITH_ECOMMERCE_INFO,
@@ -186,5 +186,5 @@ STATUS_EVENTS = (
     ECOMMERCE_TRACKING,
 )
 for event_type in STATUS_EVENTS:
-    # Decision W1: known clients send only a URL, and the default must be a signed type.
+    # Decision W1: existing clients send only a URL, and the default must be a signed type.
     registry.register(event_type, default=event_type is TRACKING_SIMPLE)

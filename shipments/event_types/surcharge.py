@@ -1,4 +1,4 @@
-"""The event type about a surcharge or its refund: its payload, schema and sample.
+"""Event type of a surcharge or its refund: payload, schema and sample.
 
 The interface defines the keys.
 """
@@ -42,7 +42,7 @@ class SurchargeEvent(EventType):
 
 
 def number(amount: Decimal) -> int | float:
-    """The amount as a JSON number, such as 120 or 12.5. A float is exact up to 15 digits."""
+    """Convert an amount to a JSON number, such as 120 or 12.5. Floats are exact to 15 digits."""
     return int(amount) if amount == amount.to_integral_value() else float(amount)
 
 

@@ -1,1 +1,1 @@
-"""The feed: reads lines, applies them to shipments, and saves them in batches."""
+"""The feed: parsing of lines, their application to shipments, and saving in batches."""

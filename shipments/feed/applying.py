@@ -1,6 +1,6 @@
-"""Applies one line of the feed to a batch, in memory. No database here.
+"""Application of a line of the feed to a batch, in memory. Pure: no database.
 
-The order of lines decides, not `occurred_at`: the platform's last line is the current state.
+The order of lines counts, not `occurred_at`: the platform's last line is the current state.
 """
 
 from collections.abc import Callable
@@ -21,21 +21,21 @@ from shipments.feed.parsing import (
 from shipments.models import Incidence, Shipment, Surcharge
 
 DIGEST_BYTES = 16
-HEARD_LINES = 100
+REMEMBERED_LINES = 100
 
 
 class Effect(NamedTuple):
     changed: bool = False
     events: int = 0
-    # The line has been recorded before, and changed nothing this time.
-    known: bool = False
+    # The line was recorded before, and changed nothing this time.
+    repeated: bool = False
 
 
-KNOWN = Effect(known=True)
+REPEATED = Effect(repeated=True)
 
 
 def apply(batch: Batch, line: Line) -> Effect:
-    """Apply a line. Raises BadLine, and has then changed nothing."""
+    """Apply a line. Raises BadLine, without having changed anything."""
     return APPLY[type(line)](batch, line)
 
 
@@ -46,14 +46,14 @@ def apply_shipment(batch: Batch, line: ShipmentLine) -> Effect:
         raise BadLine(f"company_id: company {line.company_id} was erased")
     shipment = batch.shipments.get(line.shipment_id)
     if shipment is None:
-        batch.add_shipment(first_seen(batch, line))
+        batch.add_shipment(new_shipment(batch, line))
         return Effect(changed=True)
     if shipment.company_id != line.company_id:
         raise BadLine(f"company_id: shipment {shipment.pk} is company {shipment.company_id}'s")
     if not is_new_line(shipment, line.digest):
-        return KNOWN
+        return REPEATED
     batch.touch_shipment(shipment)
-    changed = update_known(
+    changed = update_row(
         shipment,
         tracking_number=line.tracking_number,
         carrier_name=line.carrier_name,
@@ -63,8 +63,8 @@ def apply_shipment(batch: Batch, line: ShipmentLine) -> Effect:
     return Effect(changed)
 
 
-def first_seen(batch: Batch, line: ShipmentLine) -> Shipment:
-    """A new shipment. It starts as Created, without an event (decision W18)."""
+def new_shipment(batch: Batch, line: ShipmentLine) -> Shipment:
+    """Make a shipment with status Created, which publishes no event (decision W18)."""
     return Shipment(
         id=line.shipment_id,
         company_id=line.company_id,
@@ -79,10 +79,10 @@ def first_seen(batch: Batch, line: ShipmentLine) -> Shipment:
 
 
 def apply_tracking(batch: Batch, line: TrackingLine) -> Effect:
-    shipment = known_shipment(batch, line.shipment_id)
+    shipment = existing_shipment(batch, line.shipment_id)
     digest = line.digest
     if (shipment.pk, digest) in batch.known_updates:
-        return KNOWN
+        return REPEATED
     batch.known_updates.add((shipment.pk, digest))
     change = Change(
         status=line.status,
@@ -104,8 +104,8 @@ def apply_tracking(batch: Batch, line: TrackingLine) -> Effect:
 
 
 def apply_surcharge(batch: Batch, line: SurchargeLine) -> Effect:
-    shipment = known_shipment(batch, line.shipment_id)
-    said = {
+    shipment = existing_shipment(batch, line.shipment_id)
+    values = {
         "shipment_id": shipment.pk,
         "surcharge_type": line.surcharge_type,
         "reason": line.reason or "",
@@ -113,30 +113,30 @@ def apply_surcharge(batch: Batch, line: SurchargeLine) -> Effect:
         "currency": line.currency,
     }
     key = (line.surcharge_id, line.transaction_type)
-    known = batch.surcharges.get(key)
-    if known is not None:
-        if other := [name for name, value in said.items() if getattr(known, name) != value]:
+    earlier = batch.surcharges.get(key)
+    if earlier is not None:
+        if other := [name for name, value in values.items() if getattr(earlier, name) != value]:
             raise BadLine(
                 f"{', '.join(other)}: {line.transaction_type} {line.surcharge_id} is known "
                 "with different content; amounts are never corrected in place"
             )
-        return KNOWN
+        return REPEATED
     charge = Surcharge(
         surcharge_id=line.surcharge_id,
         transaction_type=line.transaction_type,
         created_at=line.occurred_at or batch.now,
-        **said,
+        **values,
     )
     batch.surcharges[key] = charge
     batch.new_surcharges.append(charge)
-    if told := news.surcharge_news(shipment, charge, batch.now, batch.listened):
+    if events := news.surcharge_news(shipment, charge, batch.now, batch.listened):
         batch.touch_shipment(shipment)
-        batch.news.extend(told)
+        batch.news.extend(events)
     return Effect(changed=True, events=1)
 
 
 def apply_incidence(batch: Batch, line: IncidenceLine) -> Effect:
-    shipment = known_shipment(batch, line.shipment_id)
+    shipment = existing_shipment(batch, line.shipment_id)
     is_open = line.open is not False
     incidence = batch.incidences.get(line.incidence_id)
     if incidence is None:
@@ -157,10 +157,10 @@ def apply_incidence(batch: Batch, line: IncidenceLine) -> Effect:
             f"shipment_id: incidence {incidence.pk} is of shipment {incidence.shipment_id}"
         )
     if not is_new_line(incidence, line.digest):
-        return KNOWN
+        return REPEATED
     batch.touch_incidence(incidence)
     was_open = incidence.open
-    changed = update_known(
+    changed = update_row(
         incidence, kind=line.incidence_kind, description=line.description, open=is_open
     )
     note_opened(batch, incidence, was_open=was_open)
@@ -169,13 +169,13 @@ def apply_incidence(batch: Batch, line: IncidenceLine) -> Effect:
 
 def note_opened(batch: Batch, incidence: Incidence, *, was_open: bool) -> None:
     if not incidence.open:
-        # Opened and closed in the same batch: nobody has seen it open.
+        # An incidence that is opened and closed in the same batch was never visible as open.
         batch.opened.pop(incidence.pk, None)
     elif not was_open:
         batch.opened[incidence.pk] = incidence
 
 
-def known_shipment(batch: Batch, shipment_id: int) -> Shipment:
+def existing_shipment(batch: Batch, shipment_id: int) -> Shipment:
     shipment = batch.shipments.get(shipment_id)
     if shipment is None:
         raise BadLine(f"shipment_id: there is no shipment {shipment_id}")
@@ -184,11 +184,11 @@ def known_shipment(batch: Batch, shipment_id: int) -> Shipment:
     return shipment
 
 
-def update_known(row: Shipment | Incidence, **said: Any) -> bool:
-    """Set the fields that a line gives (not None). Returns whether anything changed."""
+def update_row(row: Shipment | Incidence, **values: Any) -> bool:
+    """Set the fields whose value is not None; return True if anything changed."""
     changes = {
         name: value
-        for name, value in said.items()
+        for name, value in values.items()
         if value is not None and getattr(row, name) != value
     }
     for name, value in changes.items():
@@ -197,16 +197,16 @@ def update_known(row: Shipment | Incidence, **said: Any) -> bool:
 
 
 def is_new_line(row: Shipment | Incidence, digest: bytes) -> bool:
-    """Store the digest of a line about the row itself; False if the row has it already.
+    """Store the digest of a line about the row itself; return False if the row has it already.
 
-    Otherwise feeding an old file again would set the row back to an earlier state.
+    Without the digests, ingesting an old file again would reset the row to an earlier state.
     """
-    heard = bytes(row.heard)
+    digests = bytes(row.heard)
     if digest in {
-        heard[start : start + DIGEST_BYTES] for start in range(0, len(heard), DIGEST_BYTES)
+        digests[start : start + DIGEST_BYTES] for start in range(0, len(digests), DIGEST_BYTES)
     }:
         return False
-    row.heard = (heard + digest)[-HEARD_LINES * DIGEST_BYTES :]
+    row.heard = (digests + digest)[-REMEMBERED_LINES * DIGEST_BYTES :]
     return True
 
 

@@ -1,4 +1,4 @@
-"""A batch of lines: the rows they concern, read once and locked, and the rows to write."""
+"""Batch of lines: the rows that they concern, read once and locked, and the rows to write."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -19,13 +19,13 @@ KNOWN_UPDATES = """
 SELECT u.shipment_id, u.digest FROM shipments_trackingupdate u
 JOIN json_to_recordset(%s) AS asked(shipment_id bigint, digest text)
   ON asked.shipment_id = u.shipment_id AND decode(asked.digest, 'hex') = u.digest
--- Spares the partitions of the weeks ahead.
+-- Excludes the partitions of future weeks.
 WHERE u.day <= CURRENT_DATE + 1
 """
 
 
 class Update(NamedTuple):
-    """A TrackingUpdate that is not in the database yet."""
+    """Values of a TrackingUpdate that is not in the database yet."""
 
     shipment_id: int
     digest: bytes
@@ -34,11 +34,11 @@ class Update(NamedTuple):
 
 @dataclass(slots=True)
 class Batch:
-    """`applying` changes it line by line, in memory. `saving` writes it to the database."""
+    """Rows in memory, which `applying` changes line by line and `saving` writes."""
 
     now: datetime
     companies: set[int]
-    # Those of the companies concerned of which nothing is taken in any more.
+    # Companies of the batch that were erased: their lines are refused.
     erased: set[int]
     listened: set[tuple[int, int]]
     shipments: dict[int, Shipment]
@@ -71,27 +71,27 @@ class Batch:
 
 
 def fetch(lines: Sequence[Line], now: datetime) -> Batch:
-    """Lock the shipments of `lines`, then read the other rows that the lines name.
+    """Lock the shipments of `lines`, then read the other rows that the lines refer to.
 
-    Every writer of facts about a shipment locks its row first, so what is read after the lock
-    stays valid until the commit. Rows are locked in the order of their ids, to avoid deadlocks.
+    Every writer of facts about a shipment locks its row first, so rows that are read after the lock
+    stay valid until the commit. Rows are locked in the order of their ids, to avoid deadlocks.
     """
     shipments = {
         shipment.pk: shipment
-        # no_key: others may insert rows that refer to the shipment.
+        # no_key lets other transactions insert rows that refer to the shipment.
         for shipment in Shipment.objects.filter(pk__in={line.shipment_id for line in lines})
         .order_by("pk")
         .select_for_update(no_key=True)
     }
-    named = {line.company_id for line in lines if isinstance(line, ShipmentLine)}
-    named |= {shipment.company_id for shipment in shipments.values()}
-    found = dict(Company.objects.filter(pk__in=named).values_list("pk", "erased_at"))
-    concerned = set(found)
+    company_ids = {line.company_id for line in lines if isinstance(line, ShipmentLine)}
+    company_ids |= {shipment.company_id for shipment in shipments.values()}
+    erased_at = dict(Company.objects.filter(pk__in=company_ids).values_list("pk", "erased_at"))
+    companies = set(erased_at)
     return Batch(
         now=now,
-        companies=concerned,
-        erased={pk for pk, erased_at in found.items() if erased_at is not None},
-        listened=publishing.listening_types(concerned),
+        companies=companies,
+        erased={pk for pk, time in erased_at.items() if time is not None},
+        listened=publishing.listening_types(companies),
         shipments=shipments,
         known_updates=known_updates(line for line in lines if isinstance(line, TrackingLine)),
         surcharges=known_surcharges(line for line in lines if isinstance(line, SurchargeLine)),
@@ -102,17 +102,17 @@ def fetch(lines: Sequence[Line], now: datetime) -> Batch:
 
 
 def known_updates(lines: Iterable[TrackingLine]) -> set[tuple[int, bytes]]:
-    asked = [{"shipment_id": line.shipment_id, "digest": line.digest.hex()} for line in lines]
-    if not asked:
+    keys = [{"shipment_id": line.shipment_id, "digest": line.digest.hex()} for line in lines]
+    if not keys:
         return set()
     with connection.cursor() as cursor:
-        cursor.execute(KNOWN_UPDATES, [json.dumps(asked)])
+        cursor.execute(KNOWN_UPDATES, [json.dumps(keys)])
         return {(shipment_id, bytes(digest)) for shipment_id, digest in cursor}
 
 
 def known_surcharges(lines: Iterable[SurchargeLine]) -> dict[tuple[int, str], Surcharge]:
-    asked = {line.surcharge_id for line in lines}
-    if not asked:
+    ids = {line.surcharge_id for line in lines}
+    if not ids:
         return {}
-    found = Surcharge.objects.filter(surcharge_id__in=asked)
-    return {(charge.surcharge_id, charge.transaction_type): charge for charge in found}
+    charges = Surcharge.objects.filter(surcharge_id__in=ids)
+    return {(charge.surcharge_id, charge.transaction_type): charge for charge in charges}

@@ -1,4 +1,4 @@
-"""Records a bundle: the lines that the platform sends in one request (decision N25)."""
+"""Recording of a bundle: the lines that the platform sends in one request (decision N25)."""
 
 import time
 from collections.abc import Callable
@@ -8,30 +8,31 @@ from typing import Any
 from shipments.feed import ingesting
 from shipments.feed.ingesting import Tally
 
-# Proxies in front wait for an answer for a minute.
+# Proxies in front time out after a minute.
 LONGEST_SECONDS = 50.0
-# Whoever sent the bundle repeats it, so a database that is away is not waited for.
+# The sender repeats the bundle, so retries do not wait for a database that is away.
 WAITS = (0.1, 0.5)
-# Bad lines that are named in the answer; all of them are counted.
+# Bad lines that the answer lists; it counts all of them.
 MOST_NAMED = 100
-HELD_EVERY_SECONDS = 5.0
+HOLD_EVERY_SECONDS = 5.0
 
 clock = time.monotonic
 
 
 class TooLong(RuntimeError):
-    """Not all of the bundle could be recorded in LONGEST_SECONDS."""
+    """The bundle could not be recorded completely in LONGEST_SECONDS."""
 
 
 def record_bundle(
     stream: BufferedIOBase, tally: Tally, hold: Callable[[], None]
 ) -> list[dict[str, Any]]:
-    """Record the lines of `stream` as `ingest` does; returns the first bad lines.
+    """Record the lines of `stream` as `ingest` does; return the first MOST_NAMED bad lines.
 
-    `hold` is called every few seconds. What `tally` counts is committed, whatever happens. Raises
-    TooLong, and Stopped if the database fails.
+    `hold` is called every HOLD_EVERY_SECONDS. Lines that `tally` counts are committed, even if this
+    raises. Raises TooLong, and Stopped if the database fails.
     """
-    begun = held = clock()
+    started = clock()
+    last_hold = started
     bad: list[dict[str, Any]] = []
 
     def report(number: int, reason: str) -> None:
@@ -39,13 +40,13 @@ def record_bundle(
             bad.append({"line": number, "reason": reason})
 
     def advance() -> None:
-        nonlocal held
+        nonlocal last_hold
         now = clock()
-        if now - begun > LONGEST_SECONDS:
+        if now - started > LONGEST_SECONDS:
             raise TooLong
-        if now - held > HELD_EVERY_SECONDS:
+        if now - last_hold > HOLD_EVERY_SECONDS:
             hold()
-            held = now
+            last_hold = now
 
     ingesting.ingest(stream, tally, report=report, advance=advance, waits=WAITS)
     return bad

@@ -1,4 +1,4 @@
-"""Readers of the feed's fields: they turn a decoded JSON value into ours or raise ValueError.
+"""Readers of the feed's fields: they convert a decoded JSON value, or raise ValueError.
 
 Pure: no database and no framework.
 """
@@ -35,7 +35,7 @@ def identifier(value: Any) -> int:
 
 
 def text_field(longest: int, *, blank: bool = False) -> Callable[[Any], str]:
-    """Make a reader of a short text, which is stored tidy: "Delivered " is no status of its own."""
+    """Make a reader of a short text, which it tidies: "Delivered " is the status "Delivered"."""
 
     def read(value: Any) -> str:
         if not isinstance(value, str):
@@ -55,9 +55,9 @@ def status(value: Any) -> str:
 
 
 def instant_field(value: Any) -> datetime:
-    """Read a date with a time in ISO 8601; without an offset it is in UTC.
+    """Read a date with a time in ISO 8601, in UTC unless it has an offset.
 
-    A date alone would put a scan at midnight, before others of its day.
+    A date alone is refused: it would place a scan at midnight, before the others of its day.
     """
     try:
         text = text_field(40)(value)
@@ -72,10 +72,10 @@ def instant_field(value: Any) -> datetime:
 
 
 def amount(value: Any) -> Decimal:
-    """A positive amount; transaction_type gives the direction (interface, Surcharge event)."""
+    """Read a positive amount; transaction_type gives its sign (interface, Surcharge event)."""
     if type(value) not in (int, float):
         raise ValueError("send a number")
-    # str gives the digits that the platform wrote, such as 10.1; Decimal(value) would not.
+    # str returns the digits that the platform wrote, such as 10.1; Decimal(value) would not.
     number = Decimal(str(value))
     if not 0 < number < LARGEST_AMOUNT:
         raise ValueError("send a number above 0 and below 10^10")

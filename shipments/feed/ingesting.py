@@ -1,4 +1,4 @@
-"""Reads the shipping platform's feed from a stream into the database, in batches."""
+"""Import of the shipping platform's feed from a stream into the database, in batches."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ from shipments.feed.saving import Raced
 
 # Lines per transaction: enough to make the statements cheap, few enough to hold locks briefly.
 BATCH_LINES = 500
-# A deadlock is over at once; a restart of the database takes some seconds.
+# A deadlock is resolved at once; a restart of the database takes some seconds.
 RETRY_SECONDS = (0.1, 0.5, 2.0, 5.0, 10.0)
 
 
@@ -24,12 +24,15 @@ class Stopped(RuntimeError):
 
 @dataclass(slots=True)
 class Tally:
-    """The progress of a run. `reached` is the last line of the last finished batch."""
+    """Progress of a run. `reached` is the last line of the last finished batch.
+
+    `repeats` counts lines that were recorded before.
+    """
 
     read: int = 0
     changed: int = 0
     events: int = 0
-    known: int = 0
+    repeats: int = 0
     bad: int = 0
     reached: int = 0
     bytes: int = 0
@@ -49,9 +52,9 @@ def ingest(
 ) -> None:
     """Record every line of `stream`, update `tally`, and `report` each bad line once, in order.
 
-    `advance` is called after each update of `tally`. What `tally` counts is committed, even if the
-    run is interrupted. `waits` are the seconds between tries where the database fails, by default
-    RETRY_SECONDS. Raises Stopped, and OSError if the stream cannot be read.
+    `advance` is called after each update of `tally`. Lines that `tally` counts are committed, even
+    if the run is interrupted. `waits` are the seconds before each retry after a failure of the
+    database, by default RETRY_SECONDS. Raises Stopped, and OSError if the stream cannot be read.
     """
     waits = RETRY_SECONDS if waits is None else waits
     for group in reading.groups(stream, BATCH_LINES):
@@ -62,7 +65,7 @@ def ingest(
         tally.read += len(lines) + len(unreadable)
         tally.changed += outcome.changed
         tally.events += outcome.events
-        tally.known += outcome.known
+        tally.repeats += outcome.repeats
         tally.bad += len(bad)
         tally.reached = group[-1][0]
         tally.bytes += sum(len(raw) + 1 for _, raw in group)
@@ -72,12 +75,12 @@ def ingest(
 
 
 def count_lines(read: int, outcome: recording.BatchOutcome, bad: int) -> None:
-    results = {"changed": outcome.changed, "known": outcome.known, "bad": bad}
-    # A line may also say again what is so already.
+    results = {"changed": outcome.changed, "known": outcome.repeats, "bad": bad}
+    # A new line may also report the current state.
     results["unchanged"] = max(0, read - sum(results.values()))
     for result, number in results.items():
         counting.count(catalogue.FEED_LINES, result, by=number)
-    # A feed may come for days.
+    # A run may take days, and its counts must be visible before its end.
     sums.write_if_due()
 
 
@@ -95,9 +98,9 @@ def parse_group(group: list[tuple[int, bytes]]) -> tuple[list[tuple[int, Line]],
 
 
 def record_lines(lines: Numbered, waits: Sequence[float]) -> recording.BatchOutcome:
-    """Record lines in one transaction. If the database rejects a row, find it by halving.
+    """Record lines in one transaction. If the database rejects a row, find its line by halving.
 
-    The outcome gives bad lines by their line numbers. Raises Stopped.
+    The outcome has bad lines by line number. Raises Stopped.
     """
     if not lines:
         return recording.BatchOutcome()
@@ -137,7 +140,7 @@ def add_outcomes(
     return recording.BatchOutcome(
         one.changed + other.changed,
         one.events + other.events,
-        one.known + other.known,
+        one.repeats + other.repeats,
         one.bad + other.bad,
     )
 

@@ -1,4 +1,4 @@
-"""Makes events from facts, only for event types that a webhook of the company listens to."""
+"""Events from facts, only for event types that a webhook of the company listens to."""
 
 from datetime import datetime
 from uuid import UUID, uuid4
@@ -10,14 +10,14 @@ from shipments.models import Shipment, Surcharge
 from webhooks.envelope import event_time
 from webhooks.event_types import Payload
 
-# (company id, event type id), as publishing.listening_types() finds them
+# (company id, event type id), as publishing.listening_types() returns them.
 Listened = set[tuple[int, int]]
 
 
 def status_news(
     shipment: Shipment, change: Change, now: datetime, listened: Listened
 ) -> list[News]:
-    """A change of status, as each type that is listened to tells it; notes the time it is given."""
+    """Return the events of a change of status; store their time in `shipment.last_event_at`."""
     types = [
         event_type
         for event_type in STATUS_EVENTS
@@ -26,18 +26,21 @@ def status_news(
     ]
     if not types:
         return []
-    fact_id, at = uuid4(), note_event_time(shipment, change.occurred_at, now)
-    return [about(shipment, each.id, each.payload(shipment, change, at), fact_id) for each in types]
+    fact_id = uuid4()
+    at = note_event_time(shipment, change.occurred_at, now)
+    return [
+        make_news(shipment, each.id, each.payload(shipment, change, at), fact_id) for each in types
+    ]
 
 
 def surcharge_news(
     shipment: Shipment, charge: Surcharge, now: datetime, listened: Listened
 ) -> list[News]:
-    """The same of a surcharge."""
+    """Return the events of a surcharge; store their time in `shipment.last_event_at`."""
     if (shipment.company_id, SURCHARGE.id) not in listened:
         return []
     at = note_event_time(shipment, charge.created_at, now)
-    return [about(shipment, SURCHARGE.id, SURCHARGE.payload(shipment, charge, at), uuid4())]
+    return [make_news(shipment, SURCHARGE.id, SURCHARGE.payload(shipment, charge, at), uuid4())]
 
 
 def note_event_time(shipment: Shipment, occurred_at: datetime, now: datetime) -> datetime:
@@ -45,7 +48,7 @@ def note_event_time(shipment: Shipment, occurred_at: datetime, now: datetime) ->
     return shipment.last_event_at
 
 
-def about(shipment: Shipment, type_id: int, payload: Payload, fact_id: UUID) -> News:
+def make_news(shipment: Shipment, type_id: int, payload: Payload, fact_id: UUID) -> News:
     return News(
         company_id=shipment.company_id,
         type=type_id,

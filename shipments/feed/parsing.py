@@ -1,8 +1,8 @@
-"""Reads one line of the shipping platform's feed strictly: decoded JSON in, a fact out. Pure.
+"""Strict parser of a line of the shipping platform's feed: decoded JSON in, a fact out. Pure.
 
-The four kinds and their fields are what `ingest` promises operators. A null means that the field
-is left out, and a field left out changes nothing. Every line may have `occurred_at`, which says
-when it happened. A line that differs from an earlier one only in `occurred_at` is a new line.
+docs/operations/feed.md promises the four kinds and their fields. A null means that the field is
+left out, and a missing field changes nothing. Every line may have `occurred_at`, the time of the
+fact. A line that differs from an earlier one only in `occurred_at` is a new line.
 """
 
 import hashlib
@@ -17,17 +17,17 @@ from typing import Any, NamedTuple
 from shipments.feed import fields
 from shipments.feed.fields import Order
 
-# Wrong fields named per line, so that the reason stays readable.
+# Wrong fields that a reason lists, so that it stays readable.
 MOST_NAMED = 10
 
-# Stored digests depend on it: if it changes, every line of the past counts as new.
+# Stored digests depend on this encoding: if it changes, every earlier line counts as new.
 _canonical = json.JSONEncoder(default=str, separators=(",", ":")).encode
 
 Fields = dict[str, Callable[[Any], Any]]
 
 
 class BadLine(ValueError):
-    """The line is rejected; the message says why and names the field."""
+    """The line is rejected; the message has the field and the reason."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ Line = ShipmentLine | TrackingLine | SurchargeLine | IncidenceLine
 
 
 def parse(document: Any) -> Line:
-    """Read a line. Raises BadLine, which names all wrong fields, at most MOST_NAMED."""
+    """Parse a decoded line. Raises BadLine, whose message lists up to MOST_NAMED wrong fields."""
     if not isinstance(document, dict):
         raise BadLine("the line is not a JSON object")
     kind = document.get("kind")
@@ -117,7 +117,7 @@ def parse(document: Any) -> Line:
 
 
 def digest(*words: Any) -> bytes:
-    """A 16-byte digest of the values of a line; the formatting of its JSON does not matter."""
+    """Return a 16-byte digest of a line's values, independent of the formatting of its JSON."""
     return hashlib.blake2b(_canonical(words).encode(), digest_size=16).digest()
 
 
@@ -127,12 +127,12 @@ class LineKind(NamedTuple):
     readers: Fields
 
 
-def shaped(make: Callable[..., Line], required: Fields, optional: Fields) -> LineKind:
+def line_kind(make: Callable[..., Line], required: Fields, optional: Fields) -> LineKind:
     return LineKind(make, tuple(required), {"kind": str, **required, **optional})
 
 
 KINDS = {
-    "shipment": shaped(
+    "shipment": line_kind(
         ShipmentLine,
         {
             "shipment_id": fields.identifier,
@@ -146,7 +146,7 @@ KINDS = {
             "occurred_at": fields.instant_field,
         },
     ),
-    "tracking": shaped(
+    "tracking": line_kind(
         TrackingLine,
         {"shipment_id": fields.identifier, "status": fields.status},
         {
@@ -155,7 +155,7 @@ KINDS = {
             "occurred_at": fields.instant_field,
         },
     ),
-    "surcharge": shaped(
+    "surcharge": line_kind(
         SurchargeLine,
         {
             "surcharge_id": fields.identifier,
@@ -167,7 +167,7 @@ KINDS = {
         },
         {"reason": fields.text_field(500, blank=True), "occurred_at": fields.instant_field},
     ),
-    "incidence": shaped(
+    "incidence": line_kind(
         IncidenceLine,
         {"incidence_id": fields.identifier, "shipment_id": fields.identifier},
         {

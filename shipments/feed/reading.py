@@ -1,4 +1,4 @@
-"""Reads a stream of bytes as numbered lines of the feed, in constant memory."""
+"""Reader of numbered lines of the feed from a stream of bytes, in constant memory."""
 
 import re
 from codecs import BOM_UTF8
@@ -21,7 +21,7 @@ def groups(stream: BufferedIOBase, size: int) -> Iterator[list[tuple[int, bytes]
     """Yield lines with their numbers, in order, in groups of up to `size`.
 
     Lines of a pipe are yielded as soon as they arrive, so a slow writer does not wait for a full
-    group. Of a line that is too long, just enough is kept to see that it is.
+    group. A line that is too long is cut just above LONGEST_LINE_BYTES.
     """
     number = 0
     rest = b""
@@ -36,7 +36,7 @@ def groups(stream: BufferedIOBase, size: int) -> Iterator[list[tuple[int, bytes]
 
 
 def read(number: int, raw: bytes) -> Line | None:
-    """Read a line; None if it is empty. Raises BadLine."""
+    """Parse a line; return None if it is empty. Raises BadLine."""
     raw = raw.removeprefix(BOM_UTF8).strip() if number == 1 else raw.strip()
     if not raw:
         return None

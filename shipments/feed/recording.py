@@ -1,4 +1,4 @@
-"""Records facts about shipments. Every writer of such facts goes through this module."""
+"""Recording of facts about shipments. Every writer of such facts uses this module."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,15 +15,15 @@ RACES = 10
 
 @dataclass(slots=True)
 class BatchOutcome:
-    """How many lines changed something, how many events they made, and which lines are bad.
+    """Counts of a batch's lines and events, and its bad lines.
 
-    `events` counts changes of status and surcharges, whether or not a webhook listens. `known`
+    `events` counts changes of status and surcharges, whether or not a webhook listens. `repeats`
     counts lines that were recorded before. `bad` has the index of each bad line, and the reason.
     """
 
     changed: int = 0
     events: int = 0
-    known: int = 0
+    repeats: int = 0
     bad: list[tuple[int, str]] = field(default_factory=list)
 
 
@@ -37,23 +37,23 @@ def record_facts(lines: Sequence[Line]) -> BatchOutcome:
         try:
             return record_facts_once(lines, timezone.now())
         except saving.Raced:
-            # The other run has committed by now, so the next try finds its rows.
+            # The other run has committed by now, so the next attempt finds its rows.
             continue
     raise saving.Raced("Other ingest runs keep writing the same rows. Try again.")
 
 
 @transaction.atomic
 def record_facts_once(lines: Sequence[Line], now: datetime) -> BatchOutcome:
-    held = batch.fetch(lines, now)
+    rows = batch.fetch(lines, now)
     outcome = BatchOutcome()
     for place, line in enumerate(lines):
         try:
-            effect = applying.apply(held, line)
+            effect = applying.apply(rows, line)
         except BadLine as error:
             outcome.bad.append((place, str(error)))
         else:
             outcome.changed += effect.changed
             outcome.events += effect.events
-            outcome.known += effect.known
-    saving.save_batch(held)
+            outcome.repeats += effect.repeated
+    saving.save_batch(rows)
     return outcome

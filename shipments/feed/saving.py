@@ -1,8 +1,8 @@
-"""Writes a batch in a few statements, whatever the number of rows.
+"""Saving of a batch in a few statements, whatever the number of rows.
 
 Each statement gets its rows as one JSON text, which is quoted once; arrays are quoted item by item.
 Rows are inserted in the order of their unique key, so that two runs that insert the same rows wait
-for each other in turn and do not deadlock.
+for each other and do not deadlock.
 """
 
 import json
@@ -47,7 +47,7 @@ FROM json_to_recordset(%s) AS n(shipment_id bigint, digest text, status text, de
   location text, occurred_at timestamptz)
 ON CONFLICT DO NOTHING
 """
-# DESC: a charge before its refund.
+# DESC inserts a surcharge before its refund.
 INSERT_SURCHARGES = """
 INSERT INTO shipments_surcharge (surcharge_id, transaction_type, shipment_id, surcharge_type,
   reason, amount, currency, created_at)
@@ -95,8 +95,8 @@ def save_batch(batch: Batch) -> None:
 
 def save_incidences(batch: Batch) -> None:
     concerned = [*batch.new_incidences.values(), *batch.changed_incidences.values()]
-    # Opening a ticket takes the same lock, so whichever comes second sees the other and links them
-    # (decision T19).
+    # Opening a ticket takes the same lock, so the second of the two transactions sees the other's
+    # row and links them (decision T19).
     hold_shipments(
         {
             (batch.shipments[incidence.shipment_id].company_id, incidence.shipment_id)
@@ -106,16 +106,16 @@ def save_incidences(batch: Batch) -> None:
     write_rows(INSERT_INCIDENCES, batch.new_incidences.values(), incidence_row)
     write_rows(UPDATE_INCIDENCES, batch.changed_incidences.values(), incidence_row)
     if batch.opened:
-        tell = import_string(settings.INCIDENCE_RECORDED)
+        on_incidence = import_string(settings.INCIDENCE_RECORDED)
         for _, incidence in sorted(batch.opened.items()):
-            tell(incidence)
+            on_incidence(incidence)
 
 
 def write_rows(statement: str, items: Collection[Any], row: Callable[[Any], Row]) -> None:
     if not items:
         return
     with connection.cursor() as cursor:
-        # default=str: PostgreSQL reads amounts and times from their text.
+        # PostgreSQL parses amounts and times from their text.
         cursor.execute(statement, [json.dumps([row(item) for item in items], default=str)])
         if cursor.rowcount != len(items):
             raise Raced

@@ -12,13 +12,13 @@ from tools.bench.running import SCENARIOS, options
 
 @pytest.fixture
 def rig(rows_to_keep: None, loopback: object, tmp_path: Path) -> Iterator[Rig]:
-    """The service as its commands measure it, on the database and the broker of the test."""
+    """Start the service as its commands measure it, on the database and the broker of the test."""
     trustme.CA().cert_pem.write_to_path(str(tmp_path / "ca.pem"))
     with Rig({**service_environment(tmp_path), **SHORT_LEASE}, tmp_path) as rig:
         yield rig
 
 
 def measured(rig: Rig, command: str) -> Outcome:
-    """A scenario, as its command would run it on this service."""
+    """Run a scenario as its command would run it on this service."""
     name, *arguments = command.split()
     return SCENARIOS[name].run(options(name, arguments), rig)

@@ -1,4 +1,4 @@
-"""The API beside plain views, in this process: what is asked for, and what is told of it."""
+"""The API compared with plain views in this process: what is measured and what is reported."""
 
 import time
 
@@ -30,7 +30,7 @@ def client(world: World) -> APIClient:
     return client
 
 
-def asked(client: APIClient, question: Question, number: int) -> dict:
+def ask(client: APIClient, question: Question, number: int) -> dict:
     body = {} if question.body is None else {"data": question.body(number)}
     answer = getattr(client, question.method.lower())(question.path, **body)
     assert answer.status_code < 300, answer.content
@@ -42,7 +42,7 @@ def test_both_do_the_same_and_each_is_told(world: World, client: APIClient) -> N
         return {"web": time.process_time(), "postgres": 0.0}
 
     rows = api.compare(
-        world, api.pairs(world), lambda *what: asked(client, *what), used, rounds=2, requests=3
+        world, api.pairs(world), lambda *what: ask(client, *what), used, rounds=2, requests=3
     )
 
     assert PlainTicket.objects.count() == Ticket.objects.count() - TICKETS == 2 * 3 + 1
@@ -55,13 +55,13 @@ def test_both_do_the_same_and_each_is_told(world: World, client: APIClient) -> N
 
 def test_both_read_the_same_rows_with_as_many_statements(world: World, client: APIClient) -> None:
     for pair in api.pairs(world)[1:]:
-        found, statements = [], []
+        answers, statements = [], []
         for question in (pair.ours, pair.plain):
             with CaptureQueriesContext(connection) as captured:
-                answer = asked(client, question, 1)
-            found.append(rows_of(answer))
+                answer = ask(client, question, 1)
+            answers.append(rows_of(answer))
             statements.append(len(captured))
-        ours, plain = ([each["id"] for each in rows] for rows in found)
+        ours, plain = ([each["id"] for each in rows] for rows in answers)
         assert ours == plain
         assert abs(statements[0] - statements[1]) <= 2
 

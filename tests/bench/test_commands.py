@@ -1,4 +1,4 @@
-"""Through the front door: a script, on servers of its own, as anybody would call it."""
+"""Scripts of the benchmarks, called as a user would call them, on servers of their own."""
 
 import json
 import os
@@ -16,43 +16,43 @@ from tools.dev.bootstrap import ROOT
 
 def bench(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
     script = ROOT / "tools" / "bench" / command[0]
-    done = subprocess.run(
+    result = subprocess.run(
         [script, *command[1:]],
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
         timeout=300,
     )
-    done.stderr = without_set_up(done.stderr)
-    return done
+    result.stderr = without_set_up(result.stderr)
+    return result
 
 
 @pytest.fixture
 def temporary() -> Iterator[Path]:
-    """One that the account of the servers may pass through, whoever runs the tests."""
+    """Make a folder that the account of the servers may enter, whoever runs the tests."""
     with tempfile.TemporaryDirectory(prefix="parceldesk-") as folder:
         Path(folder).chmod(0o711)
         yield Path(folder)
 
 
 @pytest.mark.slow
-def test_figures_come_and_nothing_is_left_behind(temporary: Path) -> None:
+def test_benchmark_prints_figures_and_leaves_no_files(temporary: Path) -> None:
     live = "live --rate 20 --seconds 1 --warm-up 0 --publishers 1"
 
-    done = bench(*live.split(), TMPDIR=str(temporary))
+    result = bench(*live.split(), TMPDIR=str(temporary))
 
-    assert done.returncode == 0, done.stderr
-    figures = json.loads(done.stdout.splitlines()[-1])
+    assert result.returncode == 0, result.stderr
+    figures = json.loads(result.stdout.splitlines()[-1])
     assert figures["published"] == figures["delivered"] == 20
     assert list(temporary.glob("parceldesk-bench-*")) == []
 
 
 def test_help_starts_nothing() -> None:
-    done = bench("drain", "--help")
+    result = bench("drain", "--help")
 
-    assert done.returncode == 0
-    assert "--peer-size" in done.stdout
-    assert done.stderr == ""
+    assert result.returncode == 0
+    assert "--peer-size" in result.stdout
+    assert result.stderr == ""
 
 
 def test_every_script_explains_itself_and_is_in_the_manual() -> None:

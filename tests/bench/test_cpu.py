@@ -6,7 +6,7 @@ from tools.bench.cpu import TICKS_PER_SECOND, Meter
 
 BURN = "import time\nwhile time.process_time() < 0.2: pass"
 
-# The kernel cuts each of the four figures that are added to whole ticks.
+# Largest rounding error: the kernel cuts each of the four added figures to whole ticks.
 CUT = 4 / TICKS_PER_SECOND
 
 
@@ -21,7 +21,7 @@ def test_children_that_have_ended_are_counted() -> None:
     assert seconds > 0
 
 
-def test_what_others_use_is_not() -> None:
+def test_cpu_time_of_other_processes_is_not_counted() -> None:
     burning = subprocess.Popen([sys.executable, "-c", BURN])
     idle = subprocess.Popen(
         [sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE

@@ -17,7 +17,7 @@ from tools.bench.small_receivers import Spared
 
 
 def healthy(ms: float, late: int = 0) -> Healthy:
-    """A hundred events, some of which never came."""
+    """Build the result of a hundred events, `late` of which never arrived."""
     return Healthy([ms / 1000] * (100 - late) + [math.inf] * late, late=0.0)
 
 
@@ -114,7 +114,7 @@ def test_lanes(measured: Size, broken: int) -> None:
     json.dumps(measured.row(), allow_nan=False)
 
 
-def test_what_never_came_is_no_number() -> None:
+def test_missing_arrivals_give_no_figure() -> None:
     assert finite_ms([0.01, math.inf]) == {"p50": 10.0, "p99": None, "came": 1, "asked": 2}
 
 
@@ -130,7 +130,7 @@ def test_idle(megabytes: float, percent: float, broken: int) -> None:
     assert len(idle.broken()) == broken
 
 
-def test_a_promise_that_is_broken_is_told_beside_the_figures(
+def test_broken_promise_is_reported_next_to_the_figures(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     Outcome([("head",)], {"rate": 5}, failures=["5/s, at least 6/s"]).show()

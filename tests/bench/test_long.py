@@ -1,4 +1,4 @@
-"""The hour and the snapshot in small: what they put together, not how long it takes."""
+"""The hour and the snapshot, shortened: they collect complete results; times are not checked."""
 
 import pytest
 
@@ -10,7 +10,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.mark.slow
 def test_a_short_hour_has_all_its_troubles(rig: Rig) -> None:
-    """Too short for its goals: a deploy alone takes seconds."""
+    """Run an hour too short for its goals: a deploy alone takes seconds."""
     size = "--minutes 0.15 --every 3 --rate 40 --warm-up 0 --webhooks 4 --publishers 1"
     outcome = measured(rig, f"hour {size} --only silent broken --scale 0.02")
 
@@ -27,7 +27,7 @@ def test_a_short_hour_has_all_its_troubles(rig: Rig) -> None:
 
 
 @pytest.mark.slow
-def test_an_open_transaction_takes_turns_with_none(rig: Rig) -> None:
+def test_parts_with_and_without_an_open_transaction_alternate(rig: Rig) -> None:
     size = "--minutes 0.025 --every 1.5 --rate 100 --batch 5 --warm-up 0 --publishers 1"
     outcome = measured(rig, f"snapshot {size}")
 

@@ -1,4 +1,4 @@
-"""Limits of the hour and of the snapshot: each holds, and is broken just beyond it."""
+"""Limits of the hour and of the snapshot: each passes at its limit and fails just beyond it."""
 
 import json
 import math
@@ -25,7 +25,7 @@ def minute(
     arrived: int = 1000,
     worker_mb: float = 300,
 ) -> Minute:
-    """A minute of a thousand events, some of them slow."""
+    """Build a minute of a thousand events, some of them slow."""
     used = {"worker_mb": worker_mb, "postgres_mb": 100.0}
     seconds = [0.01] * (1000 - slow) + [slow_ms / 1000] * slow
     times, none = Healthy(seconds, late=0.0), Healthy([], late=0.0)
@@ -74,13 +74,13 @@ def test_nothing_is_lost_or_repeated(
 
 @pytest.mark.parametrize(("last", "broken"), [(330, 0), (331, 1), (250, 0)])
 def test_memory_stays_level(last: float, broken: int) -> None:
-    """What it was before the neighbours came does not count."""
+    """Ignore the memory from before the neighbours arrived."""
     measured = [minute(worker_mb=100), *[minute()] * 9, minute(worker_mb=last)]
 
     assert len(Hour(measured, [], [], BOOKS).broken()) == broken
 
 
-def test_what_goes_on_is_told_of_each_minute() -> None:
+def test_each_minute_is_reported() -> None:
     marks = [KILL, Mark(30.0, "transaction open", 130.0), Mark(50.0, "checkpoint", 50.0)]
 
     assert words(marks, 0.0, 60.0) == ["transaction open", "checkpoint"]
@@ -98,7 +98,7 @@ def test_what_goes_on_is_told_of_each_minute() -> None:
         ("arrived", 1000.0, 1200.0, True),
     ],
 )
-def test_beside_an_open_transaction(
+def test_rates_next_to_an_open_transaction(
     what: str, quiet: float, beside: float | None, holds: bool
 ) -> None:
     assert snapshot.Compared(what, quiet, beside, judged=True).holds == holds
@@ -106,8 +106,8 @@ def test_beside_an_open_transaction(
 
 def test_parts_take_turns() -> None:
     used = {"worker_mb": 1.0, "worker_cpu_s": 2.0, "postgres_cpu_s": 3.0}
-    done = [replace(minute(arrived=1000 + end), end=float(end), used=used) for end in range(1, 9)]
-    rate = snapshot.compare(done, minutes_of_part=2)[0]
+    hour = [replace(minute(arrived=1000 + end), end=float(end), used=used) for end in range(1, 9)]
+    rate = snapshot.compare(hour, minutes_of_part=2)[0]
 
     # Minutes 1, 2, 5, 6 are quiet.
     assert (rate.what, rate.quiet, rate.beside) == ("arrived", 1003.5, 1005.5)

@@ -1,4 +1,4 @@
-"""A busy machine is told, because times mean little on it."""
+"""A busy machine is reported, because times mean little on it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The receiver of the benchmarks: what it answers, when, and what it says of that."""
+"""The receiver of the benchmarks: its responses, their delays, and what it reports of them."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -43,7 +43,7 @@ def test_a_path_may_fall_silent() -> None:
     assert reaction(manners, "/in") == (100.0, OK)
 
 
-def test_what_is_not_200() -> None:
+def test_paths_choose_other_statuses() -> None:
     assert reaction(Manners(), "/reset/7") == (100.0, RESET)
     assert reaction(Manners(), "/redirect/7") == (100.0, ELSEWHERE)
 
@@ -69,7 +69,7 @@ def receiver(tmp_path: Path) -> Iterator[Receiver]:
 
 @pytest.fixture
 def ask(receiver: Receiver) -> Iterator[Ask]:
-    """Send a request; the connection is closed after the test."""
+    """Yield a function that sends a request; the connection is closed after the test."""
     with ExitStack() as opened:
 
         def send(path: str, host: str = "127.0.0.1") -> HTTPConnection:
@@ -101,14 +101,14 @@ def test_a_later_answer_does_not_hold_up_others(receiver: Receiver, ask: Ask) ->
     until(lambda: receiver.pending() == 0, "the silent connection was not missed")
 
 
-def test_who_has_given_up_is_not_answered(receiver: Receiver, ask: Ask) -> None:
+def test_disconnected_client_is_not_answered(receiver: Receiver, ask: Ask) -> None:
     ask("/small/1/0.1").close()
     ask("/small/1/0.1").getresponse()
 
     assert [arrival.answered for arrival in receiver.arrivals()] == [False, True]
 
 
-def test_answers_to_what_was_cleared_are_not_counted(receiver: Receiver, ask: Ask) -> None:
+def test_answers_to_cleared_requests_are_not_counted(receiver: Receiver, ask: Ask) -> None:
     slow = ask("/slow/0.2")
     until(lambda: receiver.pending() == 1, "the request did not arrive")
 
@@ -124,6 +124,6 @@ def test_a_reset_and_a_redirect(receiver: Receiver, ask: Ask) -> None:
         ask("/reset").getresponse()
 
 
-def test_a_port_that_is_taken_is_told(receiver: Receiver, tmp_path: Path) -> None:
+def test_occupied_port_is_reported(receiver: Receiver, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=f"no receiver can listen at 127.0.0.1:{receiver.port}"):
         Receiver(tmp_path, listen=f"127.0.0.1:{receiver.port}")

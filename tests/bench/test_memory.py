@@ -1,4 +1,4 @@
-"""Megabytes of a process tree, from the texts of /proc."""
+"""Megabytes of a process tree, read from the texts of /proc."""
 
 import os
 import subprocess
@@ -23,9 +23,9 @@ Pss:                   5 kB
 
 
 def test_memory_by_kind() -> None:
-    found = memory.by_kind(MAPS)
+    megabytes = memory.by_kind(MAPS)
 
-    assert found == {"objects": 50, "libraries": 107, "other": 5}
+    assert megabytes == {"objects": 50, "libraries": 107, "other": 5}
 
 
 def test_the_sum_is_the_kernel_s() -> None:

@@ -15,13 +15,13 @@ def query(name: str, kind: int) -> bytes:
 
 
 def test_a_living_name_has_its_address() -> None:
-    asked = query("shop1.example.com", A)
+    request = query("shop1.example.com", A)
 
-    answer = reply(asked, "127.0.0.9")
+    answer = reply(request, "127.0.0.9")
 
     assert answer[:4] == b"\x12\x34\x81\x80"
     assert answer[4:8] == struct.pack("!HH", 1, 1)
-    assert answer[12 : len(asked)] == asked[12:]
+    assert answer[12 : len(request)] == request[12:]
     assert answer[-4:] == bytes([127, 0, 0, 9])
 
 
@@ -35,7 +35,7 @@ def test_a_dead_name_gets_nothing() -> None:
     assert reply(query("dead1.example.com", A), "127.0.0.9") is None
 
 
-def test_a_machine_that_does_not_let_us_is_told() -> None:
+def test_missing_permission_for_the_port_is_reported() -> None:
     assert why_not(["env"]) is None
     assert why_not(["sh", "-c", "echo not permitted >&2; exit 1"]) == "not permitted"
     assert why_not(["false"]) == "it is refused"

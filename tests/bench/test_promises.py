@@ -1,4 +1,4 @@
-"""Promises that neighbours, latency and lanes of tools/bench judge, in small: counts, ratios."""
+"""Promises that neighbours, latency and lanes of tools/bench judge, in small: counts and ratios."""
 
 import re
 
@@ -15,7 +15,7 @@ from tools.bench.rig import Rig
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-# For so long a receiver that says nothing holds a slot.
+# A receiver that says nothing holds a slot for this long.
 TIMEOUT_MS = 1000 * float(SHORT_LEASE["DELIVERY_TIMEOUT_SECONDS"])
 # More than a fixed, modest number of requests at once to one receiver.
 MANY = 128
@@ -23,7 +23,7 @@ MANY = 128
 
 @pytest.mark.slow
 def test_slots_are_shared_by_time(rig: Rig) -> None:
-    """One test, since most of its time goes into starting the worker."""
+    """Check everything in one test, since most of its time goes into starting the worker."""
     beside = measured(rig, "neighbours --only fallen --scale 0.15 --seconds 2 --warm-up 0")
     latency = measured(
         rig,
@@ -33,13 +33,13 @@ def test_slots_are_shared_by_time(rig: Rig) -> None:
 
     assert [*beside.troubles, *latency.troubles] == []
 
-    # A healthy company's events do not wait until a silent neighbour's time is over.
+    # Events of a healthy company do not wait until a silent neighbour times out.
     (row,) = beside.figures["rows"]
     assert row["alone"]["arrived"] == row["alone"]["due"] == 80
     assert row["beside"]["arrived"] == row["beside"]["due"]
     assert row["beside"]["p99_ms"] < TIMEOUT_MS / 2
 
-    # A receiver that only takes its time gets many requests at once, a small server few.
+    # A slow but healthy receiver gets many requests at once, a small server few.
     (pace,) = latency.figures["paces"]
     assert 0 < pace["answered"] <= 4000
     assert pace["most_in_flight"] > MANY
@@ -56,17 +56,17 @@ def test_webhooks_with_nothing_due_cost_nothing(rows_to_keep: None, loopback: ob
 
     waiting_webhooks.make(9500)
 
-    # A tree that is deeper, and no more: not a page for every so many webhooks.
+    # A deeper tree adds a few pages, but there is no page for every N webhooks.
     assert pages_read() <= few + 10
 
 
 def pages_read() -> int:
-    """By the question for what has been due for longest, which the probes ask."""
-    with CaptureQueriesContext(connection) as asked:
+    """Count the pages that the probes' query for the oldest due delivery reads."""
+    with CaptureQueriesContext(connection) as queries:
         backlog.oldest_due()
-    statements = [each["sql"] for each in asked.captured_queries]
+    statements = [each["sql"] for each in queries.captured_queries]
     plans = "\n".join(plan(each, None) for each in statements if "SELECT" in each)
-    found = re.findall(r"Buffers: shared hit=(\d+)(?: read=(\d+))?", plans)
-    # The first line of a plan counts for all that is below it.
-    hit, read = found[0]
+    page_counts = re.findall(r"Buffers: shared hit=(\d+)(?: read=(\d+))?", plans)
+    # The first line of a plan includes everything below it.
+    hit, read = page_counts[0]
     return int(hit) + int(read or 0)

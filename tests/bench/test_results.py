@@ -1,4 +1,4 @@
-"""Figures are kept with their pictures; runs whose books do not balance are not."""
+"""Figures are stored with their pictures; runs whose books do not balance are not stored."""
 
 import json
 from pathlib import Path
@@ -38,7 +38,7 @@ HOUR = {
 MACHINE = {"cores": 2, "load_before": 0.1}
 
 
-def test_what_is_kept_has_its_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stored_run_has_its_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(results, "FOLDER", tmp_path)
     monkeypatch.setattr(results, "PICTURES", tmp_path)
 
@@ -64,7 +64,7 @@ def test_the_picture_of_an_hour_tells_what_happened_within_it() -> None:
 
     assert ("worker killed" in picture, "bad neighbours" in picture) == (True, True)
     assert "checkpoint" not in picture
-    # From a quarter of the time to its end, where the picture ends too.
+    # The bar starts at a quarter of the time and ends with the picture.
     assert '<rect class="happened" x="190.0" y="348" width="360.0" height="9"/>' in picture
 
 

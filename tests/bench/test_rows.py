@@ -1,4 +1,4 @@
-"""Rows made by SQL are as the engine expects them, with their wake-ups."""
+"""Rows that SQL creates are as the engine expects them, with their wake-ups."""
 
 import pytest
 from django.db import connection
@@ -16,7 +16,7 @@ SELECT webhook_id, due_at <= now(), due_at BETWEEN now() + interval '50 minutes'
 
 
 def looks() -> list[tuple[int, bool, bool]]:
-    """Each webhook to be looked at, whether that is now, and whether it is in an hour."""
+    """Return each webhook with a wake-up, and whether it is due now and in an hour."""
     with connection.cursor() as cursor:
         cursor.execute(WAKES)
         return cursor.fetchall()

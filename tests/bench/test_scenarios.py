@@ -1,4 +1,4 @@
-"""A tiny version of each command: that it still works, and that its books balance."""
+"""A tiny version of each command: it still works, and its books balance."""
 
 import pytest
 from django.core.cache import cache
@@ -11,8 +11,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.mark.slow
-def test_what_the_service_is_measured_by(rig: Rig) -> None:
-    """One test, since most of its time goes into starting the worker."""
+def test_scenarios_measure_the_service(rig: Rig) -> None:
+    """Check everything in one test, since most of its time goes into starting the worker."""
     live = measured(rig, "live --rate 50 --seconds 1 --warm-up 1 --webhooks 3 --publishers 1")
     wake_ups_are_found(rig)
     peer = "django-webhook" if venv.is_installed() else "plain"
@@ -38,7 +38,7 @@ def wake_ups_are_found(rig: Rig) -> None:
 
 @pytest.mark.slow
 def test_the_desk_s_pages_and_their_plans(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
-    # On a busy machine a count that is kept for some seconds would expire before each call.
+    # On a busy machine a count cached for some seconds would expire before each call.
     keep = cache.set
     monkeypatch.setattr(cache, "set", lambda key, value, timeout: keep(key, value, None))
     size = "--tickets 600 --open 60 --agents 10 --companies 20 --times 1"

@@ -1,4 +1,4 @@
-"""Ways from commit to receiver, put together from what publishers and a receiver write."""
+"""Times from commit to receiver, joined from what publishers and a receiver write."""
 
 import math
 from pathlib import Path
@@ -9,7 +9,7 @@ from tools.bench.stopwatch import ARRIVED, PUBLISHED, Stopwatch, Way
 
 
 class Desk:
-    """Two files of publishers, and what the receiver has to hand over."""
+    """Two files of publishers, and the arrivals that the receiver still has to hand over."""
 
     def __init__(self, folder: Path) -> None:
         self.files = [folder / "one", folder / "two"]
@@ -58,7 +58,7 @@ def test_either_half_may_come_first_and_rows_may_be_torn(desk: Desk) -> None:
     assert desk.watch.close(0).ways == [Way(109.0, 110.0)]
 
 
-def test_what_comes_again_is_a_repeat_and_what_does_not_come_is_for_ever_late(desk: Desk) -> None:
+def test_second_arrival_is_a_repeat_and_missing_one_stays_late(desk: Desk) -> None:
     desk.publish(0, 110.0)
     desk.publish(1, 111.0)
     desk.arrive(0, 110.5)
@@ -70,7 +70,7 @@ def test_what_comes_again_is_a_repeat_and_what_does_not_come_is_for_ever_late(de
     assert (desk.watch.published, desk.watch.received) == (2, 1)
 
 
-def test_what_comes_before_the_start_is_in_no_minute(desk: Desk) -> None:
+def test_event_before_the_start_is_in_no_minute(desk: Desk) -> None:
     desk.publish(0, 99.0)
     desk.arrive(0, 99.1)
     desk.watch.read()
@@ -80,10 +80,8 @@ def test_what_comes_before_the_start_is_in_no_minute(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(
-    ("committed", "arrived", "counted"),
+    ("committed", "arrived", "under_way"),
     [(9.0, 9.9, False), (9.0, 10.1, True), (14.9, 15.1, True), (15.0, 15.1, False)],
 )
-def test_what_is_under_way_in_the_seconds_of_a_kill(
-    committed: float, arrived: float, counted: bool
-) -> None:
-    assert Way(committed, arrived).is_under_way(10.0, 15.0) == counted
+def test_events_in_flight_during_a_kill(committed: float, arrived: float, under_way: bool) -> None:
+    assert Way(committed, arrived).is_under_way(10.0, 15.0) == under_way

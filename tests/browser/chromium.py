@@ -1,4 +1,4 @@
-"""Debian's Chromium, driven through Playwright, in a few words that tests can be read in."""
+"""Debian's Chromium, driven through Playwright by short methods that read well in tests."""
 
 import os
 import re
@@ -22,8 +22,8 @@ QUIETLY = (
     "--disable-component-update",
     "--disable-sync",
 )
-# Playwright names most of these, and only the last list counts. The others are pages that draw the
-# list below the address bar, two for each window: half of all that a window costs.
+# Playwright sets most of these itself, and Chromium obeys only the last list. The added features
+# draw the list below the address bar as two pages per window: half of what a window costs.
 WITHOUT = (
     "AimEnabled",
     "AvoidCorsURLLoaderRestartOnRedirect",
@@ -42,7 +42,7 @@ WITHOUT = (
     "WebUIOmniboxFullPopup",
     "WebUIOmniboxPopup",
 )
-# Only what is broken takes so long: a busy machine does not.
+# Wait long enough for a busy machine: only something broken takes this long.
 PATIENCE_MS = 120_000
 LEVELS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa")
 
@@ -50,7 +50,7 @@ Answer = TypeVar("Answer")
 
 
 class Chromium:
-    """One browser for many tests, in a thread of its own.
+    """One browser shared by many tests, in a thread of its own.
 
     Playwright keeps an event loop running in the thread that it is used from, and Django refuses
     its database to such a thread.
@@ -63,15 +63,15 @@ class Chromium:
 
     def start(self) -> tuple[Any, Browser]:
         root = ("--no-sandbox",) if os.geteuid() == 0 else ()
-        # Playwright's own choice of a folder for the profile is a new one, removed in the end.
+        # By default Playwright creates a temporary profile and removes it when the browser closes.
         playwright = sync_playwright().start()
         return playwright, playwright.chromium.launch(
             executable_path=self.program,
             args=[*QUIETLY, f"--disable-features={','.join(WITHOUT)}", *root],
         )
 
-    def do(self, work: Callable[..., Answer], *given: Any, **named: Any) -> Answer:
-        return self.thread.submit(work, *given, **named).result()
+    def do(self, work: Callable[..., Answer], *args: Any, **kwargs: Any) -> Answer:
+        return self.thread.submit(work, *args, **kwargs).result()
 
     def stop(self) -> None:
         self.do(self.browser.close)
@@ -80,23 +80,23 @@ class Chromium:
 
     @contextmanager
     def tab(self, base: str, **options: Any) -> Iterator["Tab"]:
-        """A window of somebody new: no cookies, nothing kept. The service is at `base`."""
+        """Open a window without cookies or stored data on the service at `base`."""
         context = self.do(self.browser.new_context, base_url=base, **options)
         try:
             yield Tab(self, context, base)
         finally:
-            # Nothing may be on its way to the service when the test's rows go.
+            # Close the window before the test's rows are deleted, so that no request is on its way.
             self.do(context.close)
 
 
 class Tab:
-    """A page. It waits for what it is told to see, and never for a time."""
+    """A page whose methods wait for visible content, never for a fixed time."""
 
     def __init__(self, chromium: Chromium, context: BrowserContext, base: str) -> None:
         self.chromium = chromium
         self.base = base
         self.context = context
-        # What the browser complained of: scripts that failed, what the policy refused, and so on.
+        # Errors in the console: failed scripts, violations of the content security policy, etc.
         self.complaints: list[str] = []
         self.expected: tuple[str, ...] = ()
         self.page: Page = chromium.do(self.open)
@@ -104,7 +104,7 @@ class Tab:
     def open(self) -> Page:
         self.context.set_default_timeout(PATIENCE_MS)
         page = self.context.new_page()
-        page.on("console", lambda said: said.type == "error" and self.complain(said.text))
+        page.on("console", lambda message: message.type == "error" and self.complain(message.text))
         page.on("pageerror", lambda error: self.complain(str(error)))
         return page
 
@@ -113,20 +113,20 @@ class Tab:
             self.complaints.append(f"{self.page.url}: {text}")
 
     def expects(self, *words: str) -> None:
-        """Ignore complaints with one of these words from here on, however late they come."""
+        """Ignore complaints that contain one of these words from here on, however late."""
         self.expected = words
 
     def refused(self) -> None:
-        """The last form was a 409, which the browser complained of, and rightly.
+        """Take the 409 of the last form off the list of complaints.
 
-        It does so again where a script's form is shown on a page of its own.
+        The browser complains once more where a script's form is shown on a page of its own.
         """
         assert self.complaints.pop().endswith("409 (Conflict)")
         while self.complaints and self.complaints[-1].endswith("409 (Conflict)"):
             self.complaints.pop()
 
     def do(self, work: Callable[[Page], Answer]) -> Answer:
-        """Work on the page once its scripts have run: until then nothing hears keys or clicks."""
+        """Work on the page once its scripts have run; before, it ignores keys and clicks."""
 
         def work_when_ready(page: Page) -> Answer:
             page.wait_for_load_state("domcontentloaded")
@@ -135,7 +135,7 @@ class Tab:
         return self.chromium.do(work_when_ready, self.page)
 
     def sign_in(self, client: Client) -> None:
-        """Be who the test's client is."""
+        """Take over the session of the test's client."""
         name = settings.SESSION_COOKIE_NAME
         cookie = {"name": name, "value": client.cookies[name].value, "url": self.base}
         self.chromium.do(self.context.add_cookies, [cookie])
@@ -144,7 +144,7 @@ class Tab:
         return self.do(lambda page: page.goto(address).status)
 
     def theme(self, name: str) -> None:
-        """Light or dark from the next page on, as the system of the person at it says."""
+        """Emulate a system with a light or dark theme, from the next page on."""
         looks = {"color_scheme": name, "reduced_motion": "reduce"}
         self.do(lambda page: page.emulate_media(**looks))
 
@@ -152,11 +152,11 @@ class Tab:
         self.do(lambda page: page.reload())
 
     def press(self, *keys: str) -> None:
-        """Keys, one after the other: a letter, or a name such as Enter or Control+Enter."""
+        """Press keys one after the other: a letter, or a name such as Enter or Control+Enter."""
         self.do(lambda page: [page.keyboard.press(key) for key in keys])
 
     def leave_by(self, *keys: str) -> None:
-        """Press keys that lead to another page, or to this one anew, and wait for it."""
+        """Press keys that load another page, or reload this one, and wait for it."""
 
         def leave(page: Page) -> None:
             with page.expect_navigation(wait_until="domcontentloaded"):
@@ -169,22 +169,22 @@ class Tab:
         self.do(lambda page: page.keyboard.type(text))
 
     def sees(self, selector: str, words: str = "") -> str:
-        """Wait until it is there to be seen, with these words in it; returns all it says."""
+        """Wait until the element is visible and contains these words; return its text."""
 
         def look(page: Page) -> str:
-            found = page.locator(selector)
-            found = found.filter(has_text=words).first if words else found.first
-            found.wait_for(state="visible")
-            return found.inner_text()
+            locator = page.locator(selector)
+            locator = locator.filter(has_text=words).first if words else locator.first
+            locator.wait_for(state="visible")
+            return locator.inner_text()
 
         return self.do(look)
 
     def misses(self, selector: str) -> None:
-        """Wait until it is not to be seen."""
+        """Wait until no such element is visible."""
         self.do(lambda page: page.locator(selector).first.wait_for(state="hidden"))
 
     def focused(self, selector: str) -> None:
-        """Wait until this is where the keys go."""
+        """Wait until this element has the focus."""
         script = "selector => document.activeElement?.matches(selector)"
         self.do(lambda page: page.wait_for_function(script, arg=selector))
 
@@ -192,7 +192,7 @@ class Tab:
         return self.do(lambda page: page.locator(selector).input_value())
 
     def tab_to(self, selector: str) -> None:
-        """Go by the Tab key, as somebody without a mouse does."""
+        """Move the focus to an element with the Tab key, without a mouse."""
         matches = "selector => document.activeElement?.matches(selector) ?? false"
 
         def go(page: Page) -> None:
@@ -205,7 +205,7 @@ class Tab:
         self.do(go)
 
     def picture(self, file: Path) -> None:
-        """What is to be seen, as a PNG, without anything that moves."""
+        """Return a screenshot as a PNG, with animations stopped."""
         self.do(lambda page: page.evaluate("document.fonts.ready.then(() => true)"))
         self.do(lambda page: page.screenshot(path=file, animations="disabled", caret="hide"))
 
@@ -215,15 +215,15 @@ class Tab:
 
     @property
     def ticket(self) -> int:
-        """The number of the ticket whose page this is."""
+        """Return the id of the ticket whose page is open."""
         return int(re.search(r"/tickets/ticket/(\d+)/", self.url)[1])
 
     def violations(self, **options: Any) -> list[str]:
-        """What axe finds against WCAG, levels A and AA: rule, where, and why."""
-        asked = {"runOnly": {"type": "tag", "values": LEVELS}, "resultTypes": ["violations"]}
-        found = self.do(lambda page: Axe().run(page, options={**asked, **options}))
+        """Return what axe finds against WCAG, levels A and AA: rule, place and reason."""
+        defaults = {"runOnly": {"type": "tag", "values": LEVELS}, "resultTypes": ["violations"]}
+        result = self.do(lambda page: Axe().run(page, options={**defaults, **options}))
         return [
             f"{rule['id']}: {node['target']} {node['html'][:150]}: {node['failureSummary']}"
-            for rule in found.response["violations"]
+            for rule in result.response["violations"]
             for node in rule["nodes"]
         ]

@@ -18,7 +18,7 @@ def chromium() -> Iterator[Chromium]:
 
 @pytest.fixture
 def tab(chromium: Chromium, live_server: LiveServer) -> Iterator[Tab]:
-    """A browser's window on the running service. It may have nothing to complain of."""
+    """Open a window on the running service; fail if the browser complained of anything."""
     with chromium.tab(live_server.url) as opened:
         yield opened
     assert opened.complaints == []
@@ -26,7 +26,7 @@ def tab(chromium: Chromium, live_server: LiveServer) -> Iterator[Tab]:
 
 @pytest.fixture
 def desk(ada: Agent) -> Client:
-    """The client whose session a tab can take over."""
+    """Return the client whose session a tab can take over."""
     client = Client()
     client.force_login(ada.user)
     return client

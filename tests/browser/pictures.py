@@ -1,7 +1,7 @@
-"""Makes the pictures of docs/desk.md again: ./dev test tests/browser/pictures.py
+"""Retakes the pictures of docs/desk.md by `./dev test tests/browser/pictures.py`.
 
-Not one of the tests: it writes docs/pictures/desk/, twenty pictures to look at one by one. Together
-they have every main page, both languages, light and dark, and four widths of a window.
+This is not one of the tests: it writes twenty pictures to docs/pictures/desk/, to be looked at one
+by one. They cover every main page, both languages, light and dark, and four widths of a window.
 """
 
 import hashlib
@@ -33,7 +33,7 @@ HEIGHTS = {390: 844, 1280: 800, 1440: 900, 1920: 1080}
 
 
 class Scene(NamedTuple):
-    """A page as somebody sees it; `keys` are pressed before the picture."""
+    """A page in one language, theme and width; `keys` are pressed before the picture."""
 
     name: str
     width: int
@@ -54,7 +54,7 @@ def scenes(world: World) -> Iterator[Scene]:
     ada, eve = world.ada, world.eve
     mine, claim = f"{LIST}?queue=mine", f"{LIST}{world.claim.pk}/change/?list=queue%3Dmine"
     # The viewer gives its canvas a width once the file is drawn.
-    rows, thread, shown = "tr.data-row", "#ticket", '#viewer-canvas[style*="width"]'
+    rows, thread, canvas = "tr.data-row", "#ticket", '#viewer-canvas[style*="width"]'
     reports, first = "/admin/reports/", "/admin/first-run/"
     yield Scene("queue", 1440, "en", "light", ada, mine, until=rows)
     yield Scene("queue", 1280, "es", "dark", ada, mine, until=rows)
@@ -71,8 +71,8 @@ def scenes(world: World) -> Iterator[Scene]:
     yield Scene(
         "claim", 1440, "es", "dark", eve, claim, until="#claimed-claim", before="#edit-amounts"
     )
-    yield Scene("viewer", 1440, "en", "light", ada, claim, until=shown, before="a[data-view]")
-    yield Scene("viewer", 390, "es", "dark", ada, claim, until=shown, before="a[data-view]")
+    yield Scene("viewer", 1440, "en", "light", ada, claim, until=canvas, before="a[data-view]")
+    yield Scene("viewer", 390, "es", "dark", ada, claim, until=canvas, before="a[data-view]")
     yield Scene("reports", 1440, "en", "light", eve, reports)
     yield Scene("reports", 1920, "es", "dark", eve, reports)
     yield Scene("first-run", 1280, "es", "light", eve, first)
@@ -85,7 +85,7 @@ def webhook_page(world: World) -> str:
 
 
 def furnish(world: World) -> None:
-    """Amounts and files: what a claim and a report are about."""
+    """Add amounts and files, as material for a claim and a report."""
     claim = world.claim
     money = {"currency": "MXN", "amount_claimed": Decimal("2480.50")}
     Ticket.objects.filter(pk=claim.pk).update(**money, amount_offered=Decimal(1200))
@@ -104,11 +104,11 @@ def furnish(world: World) -> None:
     for ticket in Ticket.objects.open().filter(type_id__in=(4, 5, 13)).exclude(pk=claim.pk):
         worth = Decimal(90 + ticket.pk * 211 % 9000)
         Ticket.objects.filter(pk=ticket.pk).update(currency="MXN", amount_claimed=worth)
-    kept = (
+    context = (
         ("box.jpg", crushed_box(), "image/jpeg"),
         ("invoice.pdf", files.pdf(2), "application/pdf"),
     )
-    for name, content, media_type in kept:
+    for name, content, media_type in context:
         build.file(
             claim.company,
             ticket=claim,
@@ -126,9 +126,9 @@ def crushed_box() -> bytes:
     draw.polygon([(260, 250), (900, 190), (980, 620), (310, 680)], fill="#b58a56")
     draw.polygon([(260, 250), (900, 190), (760, 330), (400, 360)], fill="#9c7343")
     draw.line([(585, 220), (640, 650)], fill="#e8dcc0", width=34)
-    made = io.BytesIO()
-    image.save(made, "JPEG")
-    return made.getvalue()
+    buffer = io.BytesIO()
+    image.save(buffer, "JPEG")
+    return buffer.getvalue()
 
 
 def take(tab: Tab, scene: Scene, world: World) -> None:
@@ -146,18 +146,18 @@ def take(tab: Tab, scene: Scene, world: World) -> None:
 
 
 def test_take_the_pictures(chromium: Chromium, live_server: LiveServer) -> None:
-    # What another test had counted would be shown.
+    # Clear figures that another test has counted: they would be shown.
     cache.clear()
     world = World(past=90, present=34)
     furnish(world)
     FOLDER.mkdir(parents=True, exist_ok=True)
-    taken = list(scenes(world))
-    for scene in taken:
+    all_scenes = list(scenes(world))
+    for scene in all_scenes:
         phone = {"is_mobile": True, "has_touch": True} if scene.width == 390 else {}
         size = {"width": scene.width, "height": HEIGHTS[scene.width]}
         looks = {"color_scheme": scene.theme, "reduced_motion": "reduce"}
         with chromium.tab(live_server.url, viewport=size, **looks, **phone) as tab:
             take(tab, scene, world)
             assert tab.complaints == []
-    assert {one.name for one in FOLDER.glob("*.png")} == {scene.file for scene in taken}
-    assert len(taken) == 20
+    assert {one.name for one in FOLDER.glob("*.png")} == {scene.file for scene in all_scenes}
+    assert len(all_scenes) == 20

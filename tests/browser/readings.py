@@ -1,7 +1,8 @@
-"""Reads the desk in Spanish: ./dev test tests/browser/readings.py -s
+"""Measures the Spanish desk by `./dev test tests/browser/readings.py -s`.
 
-Not one of the tests. Prints what axe finds on 28 pages at two widths, what five main pages weigh
-and how long the server takes for them, and writes pictures of twelve to PICTURES, or a new folder.
+This is not one of the tests. It prints what axe finds on 28 pages at two widths, what five main
+pages weigh and how long the server takes for them, and writes pictures of twelve to PICTURES, or to
+a new folder.
 """
 
 import os
@@ -46,8 +47,8 @@ def addresses(world: World) -> dict[str, str]:
 
 
 def look(tab: Tab, name: str, folder: Path) -> dict[str, Any]:
-    """Resize the page to both widths; return what is wrong with it at each."""
-    found: dict[str, Any] = {}
+    """Resize the page to both widths; return the problems at each."""
+    problems: dict[str, Any] = {}
     for width, height in SIZES:
         size = {"width": width, "height": height}
         tab.do(lambda page, size=size: page.set_viewport_size(size))
@@ -55,14 +56,14 @@ def look(tab: Tab, name: str, folder: Path) -> dict[str, Any]:
         if tab.do(lambda page: page.evaluate(TOO_WIDE)) > 0:
             wrong.append("wider than the window")
         if wrong:
-            found[f"{name}, {width}"] = wrong
+            problems[f"{name}, {width}"] = wrong
         if name in LOOKED_AT:
             tab.picture(folder / f"{name.replace(' ', '-')}-{width}.png")
-    return found
+    return problems
 
 
 def weigh(tab: Tab, address: str, warm: int = 7) -> tuple[float, int, float]:
-    """Return the kB and requests of a first visit, and the server's milliseconds of later ones."""
+    """Return kB and requests of a first visit, and the server's milliseconds for later ones."""
     tab.visit(address)
     files = tab.do(lambda page: page.evaluate(LOADED))
     times = []
@@ -79,18 +80,18 @@ def test_read_the_desk(chromium: Chromium, live_server: LiveServer) -> None:
     furnish(world)
     lead.force_login(world.eve.user)
     Preferences.objects.create(user=world.eve.user, language="es", time_zone="America/Mexico_City")
-    found: dict[str, Any] = {}
+    findings: dict[str, Any] = {}
     with chromium.tab(live_server.url) as tab:
         tab.sign_in(lead)
         for name, address in addresses(world).items():
             assert tab.visit(address) == 200, name
-            found |= look(tab, name, folder)
+            findings |= look(tab, name, folder)
     for name in MAIN:
         with chromium.tab(live_server.url) as tab:
             tab.sign_in(lead)
             weight = weigh(tab, addresses(world)[name])
             print("{}: {:.0f} kB, {} requests, {:.0f} ms".format(name, *weight))
     print(f"axe on {len(addresses(world))} pages at {len(SIZES)} widths; pictures in {folder}")
-    for place, wrong in found.items():
+    for place, wrong in findings.items():
         print(place, *wrong, sep="\n  ")
-    assert found == {}
+    assert findings == {}

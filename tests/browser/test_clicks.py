@@ -1,6 +1,6 @@
-"""The jobs of docs/desk.md's table, with what each takes: a key or a click counts as one.
+"""The jobs of docs/desk.md's table and the acts that each takes: a key or a click counts as one.
 
-What is typed is not counted, nor where N18 asks for a second look.
+Typed text is not counted, nor the second look that N18 asks for.
 """
 
 from collections.abc import Iterator
@@ -38,9 +38,9 @@ class Counting:
         self.acts += len(keys)
         self.tab.leave_by(*keys)
 
-    def took(self) -> int:
-        done, self.acts = self.acts, 0
-        return done
+    def acts_since_last(self) -> int:
+        acts, self.acts = self.acts, 0
+        return acts
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def window(chromium: Chromium, live_server: LiveServer, desk: Client) -> Iterato
 
 
 @pytest.mark.slow
-def test_eight_jobs_take_as_few_acts_as_the_manual_says(
+def test_jobs_take_as_many_acts_as_the_manual_says(
     window: Tab, calls: Call, company: Company, ada: Agent
 ) -> None:
     tab, count = window, Counting(window)
@@ -80,7 +80,7 @@ def test_eight_jobs_take_as_few_acts_as_the_manual_says(
     tab.visit(f"{LIST}?queue=overdue")
     tab.sees("tr.data-row")
     count.leave_by("t")
-    assert (tab.ticket, count.took()) == (first, 1)
+    assert (tab.ticket, count.acts_since_last()) == (first, 1)
 
     count.press("r")
     tab.focused("#text")
@@ -89,34 +89,34 @@ def test_eight_jobs_take_as_few_acts_as_the_manual_says(
     tab.sees(".desk-agent", "We look into it.")
     box = "document.getElementById('send-reply').getBoundingClientRect().bottom <= innerHeight"
     tab.do(lambda page: page.wait_for_function(box))
-    assert (tab.ticket, count.took()) == (first, 2)
+    assert (tab.ticket, count.acts_since_last()) == (first, 2)
 
     count.press("m")
     tab.focused("#macro")
     tab.type("Proof")
     count.leave_by("Control+Enter")
     tab.sees(".desk-head .desk-pill", "Incomplete")
-    assert count.took() == 2
+    assert count.acts_since_last() == 2
 
     count.press("h")
     tab.focused("#hand-over-to")
     tab.type("ben")
     count.leave_by("Control+Enter")
     tab.sees(".desk-facts", "ben")
-    assert count.took() <= 3
+    assert count.acts_since_last() <= 3
     assert str(Ticket.objects.get(pk=first).agent) == "ben"
 
     calls("POST", f"/company/tickets/{first}/comments", comment="Here it is.")
     tab.sees(".desk-company", "Here it is.")
-    assert (tab.ticket, count.took()) == (first, 0)
+    assert (tab.ticket, count.acts_since_last()) == (first, 0)
 
     count.press("Control+k")
     tab.focused("#palette-text")
     tab.type(shipment.tracking_number)
     count.leave_by("Enter")
-    assert (tab.ticket, count.took()) == (wanted, 2)
+    assert (tab.ticket, count.acts_since_last()) == (wanted, 2)
 
-    # Three ticked, declined, and on with what has come in their place.
+    # Decline three ticked tickets, and go on with those that have come in their place.
     tab.visit(f"{LIST}?queue=overdue")
     tab.sees("tr.data-row")
     count.press("x", "x", "x")
@@ -127,7 +127,7 @@ def test_eight_jobs_take_as_few_acts_as_the_manual_says(
     count.leave_by("Control+Enter")
     tab.sees("tr.data-row", f"#{late[3]}")
     assert tab.url.endswith("queue=overdue")
-    assert count.took() == 6
+    assert count.acts_since_last() == 6
 
     tab.press("j")
     tab.leave_by("Enter")
@@ -137,14 +137,14 @@ def test_eight_jobs_take_as_few_acts_as_the_manual_says(
     count.press("d")
     tab.type("The carrier shows a signature.")
     count.leave_by("Control+Enter")
-    assert (tab.ticket, count.took()) == (late[4], 3)
+    assert (tab.ticket, count.acts_since_last()) == (late[4], 3)
 
-    # Beside the table: the next ticket, and back. The list is beside the ticket: no page is loaded.
+    # Next ticket and back are no jobs of the table. With the list at hand, no page is loaded.
     tab.sees(".desk-beside [aria-current]", f"#{late[4]}")
     tab.do(lambda page: page.evaluate("window.sameDocument = true"))
     count.press("j")
     tab.sees(".desk-beside [aria-current]", f"#{late[5]}")
-    assert (tab.ticket, count.took()) == (late[5], 1)
+    assert (tab.ticket, count.acts_since_last()) == (late[5], 1)
     assert tab.do(lambda page: page.evaluate("window.sameDocument"))
     tab.press("r")
     tab.focused("#text")
@@ -153,7 +153,7 @@ def test_eight_jobs_take_as_few_acts_as_the_manual_says(
     count.press("g")
     count.leave_by("q")
     tab.sees("tr.desk-cursor", f"#{late[5]}")
-    assert count.took() == 2
+    assert count.acts_since_last() == 2
     declined = Ticket.objects.filter(status=Status.DECLINED).order_by("pk")
     assert list(declined.values_list("pk", flat=True)) == [*late[:3], late[3]]
 
@@ -170,11 +170,11 @@ def test_eighteen_rows_and_all_columns_fit_a_small_window(
     chromium: Chromium, live_server: LiveServer, desk: Client, company: Company, ada: Agent
 ) -> None:
     at = timezone.now()
-    named = build.agent("maximiliana.gutierrez-echeverria.lopez")
+    long_named_agent = build.agent("maximiliana.gutierrez-echeverria.lopez")
     for number in range(40):
         build.ticket(
             company,
-            agent=ada if number % 2 else named,
+            agent=ada if number % 2 else long_named_agent,
             due_at=at - timedelta(days=number),
             filing_due_at=at - timedelta(days=30 + number),
             comments="The box arrived crushed and wet. " * 9,

@@ -61,7 +61,7 @@ def test_without_a_clipboard_it_is_copied_too(page: Tab) -> None:
     page.focused(".desk-head [data-copy]")
 
 
-# Files as the clipboard or a hand that drags them brings them.
+# Files as they arrive from the clipboard or by drag and drop.
 BRING = """([kind, files, text]) => {
   const data = new DataTransfer();
   for (const [name, type, bytes, size] of files) {
@@ -125,11 +125,11 @@ def test_pictures_are_pasted_and_dropped_and_go_with_the_reply(page: Tab, ticket
 
 
 @pytest.mark.slow
-def test_what_would_be_refused_is_said_at_once(page: Tab) -> None:
+def test_invalid_files_are_refused_before_sending(page: Tab) -> None:
     big = ("big.jpg", "image/jpeg", "", 10 * 1024 * 1024 + 1)
     bring(page, "drop", PHOTO, ("setup.exe", "application/x-msdownload", PNG, 0), big)
-    said = page.sees("#files-refused", "setup.exe: Pictures (JPEG, PNG, WebP) and PDF only.")
-    assert "big.jpg: At most 10.0" in said
+    refusals = page.sees("#files-refused", "setup.exe: Pictures (JPEG, PNG, WebP) and PDF only.")
+    assert "big.jpg: At most 10.0" in refusals
     assert chosen(page) == ["image.png"]
 
     bring(page, "drop", *[(f"{n}.png", "image/png", PNG, 0) for n in range(5)])
@@ -138,7 +138,7 @@ def test_what_would_be_refused_is_said_at_once(page: Tab) -> None:
 
 
 @pytest.mark.slow
-def test_all_of_it_is_no_more_than_a_form_takes(page: Tab) -> None:
+def test_files_together_are_bounded_by_the_size_of_a_form(page: Tab) -> None:
     half = [(f"{n}.jpg", "image/jpeg", "", 8 * 1024 * 1024) for n in range(2)]
     bring(page, "drop", *half)
     page.sees("#files-refused", "1.jpg: Too much at a time")
@@ -152,8 +152,8 @@ def test_words_that_come_with_a_picture_are_pasted_as_words(page: Tab) -> None:
 
 
 @pytest.mark.slow
-def test_files_outlast_what_is_held_back(page: Tab, ticket: Ticket) -> None:
-    """The company writes while the agent does: the text and its files wait for the next try."""
+def test_files_are_kept_when_a_reply_is_held_back(page: Tab, ticket: Ticket) -> None:
+    """Keep text and files for the next try when the company writes meanwhile."""
     page.press("r")
     page.type("Look at this.")
     bring(page, "paste", PHOTO)
@@ -200,7 +200,7 @@ def test_a_ticket_is_snoozed_and_brought_back_by_keys(page: Tab, ticket: Ticket)
 
 
 @pytest.mark.slow
-def test_everybody_can_use_them(page: Tab) -> None:
+def test_tools_have_no_accessibility_violations(page: Tab) -> None:
     page.press("s")
     page.focused(".desk-snooze button")
     bring(page, "drop", PHOTO, ("setup.exe", "application/x-msdownload", PNG, 0))

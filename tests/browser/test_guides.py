@@ -1,4 +1,4 @@
-"""The guides in a browser: read in both themes, on a phone too, and nothing that axe objects to."""
+"""Guides in a browser: legible in both themes and on a phone, without a violation for axe."""
 
 from itertools import pairwise
 
@@ -15,7 +15,7 @@ ONLY_COLOURS = {"runOnly": {"type": "rule", "values": ["color-contrast"]}}
 def test_guides_are_read_on_a_phone_in_both_themes(
     chromium: Chromium, live_server: LiveServer
 ) -> None:
-    """On the one that has every element which the documents use."""
+    """Open the guide that has every element which the documents use."""
     with chromium.tab(live_server.url, **PHONE) as tab:
         assert tab.visit("/docs/guides/receiving") == 200
         assert tab.do(lambda page: page.evaluate(TOO_WIDE)) <= 0
@@ -37,6 +37,6 @@ def test_a_wide_window_shows_other_guides_text_and_contents_side_by_side(
                 page.locator(name).bounding_box() for name in (".guides", "main", ".contents")
             ]
         )
-        for left, right in pairwise(boxes):
-            assert left["x"] + left["width"] < right["x"]
-            assert abs(left["y"] - right["y"]) < 100
+        for left_box, right_box in pairwise(boxes):
+            assert left_box["x"] + left_box["width"] < right_box["x"]
+            assert abs(left_box["y"] - right_box["y"]) < 100

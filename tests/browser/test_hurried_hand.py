@@ -1,4 +1,4 @@
-"""The hand of `tools/faults/run hurry` at a desk in small, and the judge, which can fail."""
+"""The simulated agent of `tools/faults/run hurry` at a small desk, and the judge of its run."""
 
 import json
 from random import Random
@@ -28,10 +28,10 @@ TEXT = "Hola ada0001."
 SCREEN = {"ticket": 7, "text": TEXT, "chosen": "", "focus": "text", "note": False, "to": ""}
 
 
-def judged(
-    events: list[dict[str, Any]], got: list[str], told: list[str] | None = None
+def judge_findings(
+    events: list[dict[str, Any]], got: list[str], published: list[str] | None = None
 ) -> list[str]:
-    """What the judge says where a company got these texts, and heard of those that were told."""
+    """Return the judge's findings for texts that a company got and those that were published."""
 
     def row(text: str) -> dict[str, str]:
         return {"type": "admin", "description": text}
@@ -41,7 +41,7 @@ def judged(
             headers={"X-Webhook-Id": str(number)},
             body=json.dumps({"data": {"ticket_id": 7, "comment": row(text)}}),
         )
-        for number, text in enumerate(got if told is None else told)
+        for number, text in enumerate(got if published is None else published)
     ]
     status = {"id": 7, "ticket_status_id": 1, "reason_code": None}
     world = SimpleNamespace(
@@ -52,17 +52,17 @@ def judged(
     return hurry.judge(world, SimpleNamespace(mails=[]), events)[1]
 
 
-def act(said: str, **screen: Any) -> list[dict[str, Any]]:
-    shown = {**SCREEN, **screen}
+def act(fate: str, **screen: Any) -> list[dict[str, Any]]:
+    full_screen = {**SCREEN, **screen}
     whole = {"agent": "ada", "ticket": 7, "mark": "ada0001"}
     return [
-        {**whole, "event": "confirmed", "screen": shown, "sends": True},
-        {**whole, "event": "said", "said": said, "screen": shown},
+        {**whole, "event": "confirmed", "screen": full_screen, "sends": True},
+        {**whole, "event": "said", "said": fate, "screen": full_screen},
     ]
 
 
 BACK = {"agent": "ada", "ticket": 7, "event": "taken back"}
-HELD = {"agent": "ada", "ticket": 7, "event": "held", "text": TEXT}
+HELD_BACK = {"agent": "ada", "ticket": 7, "event": "held", "text": TEXT}
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ HELD = {"agent": "ada", "ticket": 7, "event": "held", "text": TEXT}
         ([*act("waits"), *act("refused")], [TEXT]),
         ([*act("offline"), *act("waits")], [TEXT]),
         ([*act("waits"), BACK], []),
-        ([*act("waits"), HELD], []),
+        ([*act("waits"), HELD_BACK], []),
         (act("noted", note=True), []),
         (act("asked"), []),
         (act("waits"), [f"{TEXT}\nPlease send:\n- Factura"]),
@@ -80,8 +80,8 @@ HELD = {"agent": "ada", "ticket": 7, "event": "held", "text": TEXT}
         (act("nothing"), [TEXT]),
     ],
 )
-def test_what_was_confirmed_and_got_once_is_right(events: list[Any], got: list[str]) -> None:
-    assert judged(events, got) == []
+def test_confirmed_texts_that_arrive_once_are_right(events: list[Any], got: list[str]) -> None:
+    assert judge_findings(events, got) == []
 
 
 @pytest.mark.parametrize(
@@ -92,15 +92,17 @@ def test_what_was_confirmed_and_got_once_is_right(events: list[Any], got: list[s
         (act("nothing"), [TEXT, TEXT]),
         (act("waits"), [TEXT, "Nobody wrote this."]),
         ([*act("waits"), BACK], [TEXT]),
-        ([*act("waits"), HELD], [TEXT]),
+        ([*act("waits"), HELD_BACK], [TEXT]),
         (act("noted", note=True), [TEXT]),
         (act("asked"), [TEXT]),
         (act("waits"), [TEXT[:-3]]),
         ([*act("waits", to="3", code="other")], [TEXT]),
     ],
 )
-def test_lost_twice_unmeant_and_undone_are_noticed(events: list[Any], got: list[str]) -> None:
-    assert judged(events, got) != []
+def test_judge_notices_lost_doubled_unmeant_and_undone_texts(
+    events: list[Any], got: list[str]
+) -> None:
+    assert judge_findings(events, got) != []
 
 
 @pytest.mark.parametrize(
@@ -111,7 +113,7 @@ def test_lost_twice_unmeant_and_undone_are_noticed(events: list[Any], got: list[
         ("decline by macro", "wrong suffix", [], []),
     ],
 )
-def test_a_hand_knows_from_the_screen_what_arrives(
+def test_hand_predicts_from_the_screen_what_arrives(
     chromium: Chromium,
     live_server: LiveServer,
     ada: Agent,
@@ -125,13 +127,13 @@ def test_a_hand_knows_from_the_screen_what_arrives(
 ) -> None:
     settings.UNDO_SECONDS = 600
     build.macro("Rechazar: faltan pruebas", text="No.", move_to=Status.DECLINED)
-    made = build.ticket(company, agent=ada, status=Status.IN_REVIEW)
+    ticket = build.ticket(company, agent=ada, status=Status.IN_REVIEW)
     events: list[dict[str, Any]] = []
     with chromium.tab(live_server.url) as tab:
         tab.sign_in(desk)
         place = Desk(live_server.url, dict, dict, {}, events.append)
         hand = chromium.do(Hand, "ada", tab.context, place, Random(1))  # noqa: S311
-        chromium.do(hand.episode, made.pk, kind, slip)
+        chromium.do(hand.episode, ticket.pk, kind, slip)
         chromium.do(hand.page.goto, "about:blank")
 
     assert [one["fate"] for one in hurry.fates_of(events)] == fates
@@ -139,22 +141,22 @@ def test_a_hand_knows_from_the_screen_what_arrives(
     assert not Comment.objects.exists()
 
 
-def test_what_is_read_and_not_heard_is_noticed() -> None:
-    assert judged(act("waits"), [TEXT], told=[]) != []
-    assert judged(act("waits"), [TEXT], told=[TEXT, TEXT]) != []
+def test_judge_notices_texts_without_an_event() -> None:
+    assert judge_findings(act("waits"), [TEXT], published=[]) != []
+    assert judge_findings(act("waits"), [TEXT], published=[TEXT, TEXT]) != []
 
 
 @pytest.mark.parametrize(
     ("events", "right"),
     [
         (act("waits", to="2", code="carrier_liable"), True),
-        # A note that brings a decision.
+        # A note together with a decision.
         (act("waits", to="2", code="carrier_liable", note=True), True),
         (act("waits", to="2", code="other", note=True), False),
         ([*act("waits", to="2", code="carrier_liable"), BACK], False),
         (act("waits"), False),
     ],
 )
-def test_a_decision_is_one_that_was_confirmed(events: list[Any], right: bool) -> None:
+def test_judge_accepts_only_confirmed_decisions(events: list[Any], right: bool) -> None:
     row = {"id": 7, "ticket_status_id": 2, "reason_code": "carrier_liable"}
     assert (hurry.wrong_decision(row, hurry.fates_of(events)) == []) is right

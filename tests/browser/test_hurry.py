@@ -17,7 +17,7 @@ from tickets.models import Agent, Comment, ReasonCode, Ticket
 from tickets.statuses import By, Status
 
 LIST = "/admin/tickets/ticket/"
-# Further words that are typed into the macro box, in CI.
+# Further words to type into the macro box; they run in CI only.
 WRONG_WORDS = ("Rechazar: ya pagado", "Rechazar", "a")
 PARTS = ("FOTOS", "pedir")
 
@@ -29,7 +29,7 @@ def ada(live_server: LiveServer) -> Agent:
 
 @pytest.fixture
 def ticket(live_server: LiveServer, company: Company, ada: Agent) -> Ticket:
-    """Ada's, beside another of hers, with two macros that decline and one that asks."""
+    """Create Ada's ticket next to another of hers, two macros that decline and one that asks."""
     build.ticket(company, agent=ada, status=Status.IN_REVIEW, comments="The other one.")
     build.macro("Rechazar: entregado", text="It was delivered.", move_to=Status.DECLINED)
     codes = {"reason_code": ReasonCode.objects.get(code="evidence_missing")}
@@ -52,13 +52,13 @@ def page(tab: Tab, desk: Client, ticket: Ticket) -> Tab:
 
 @pytest.fixture
 def second(page: Tab, chromium: Chromium) -> Iterator[Tab]:
-    """A further tab of the same browser."""
+    """Open a second tab of the same browser."""
     other = Tab(chromium, page.context, page.base)
     yield other
     assert other.complaints == []
 
 
-def said(ticket: Ticket) -> list[str]:
+def comment_texts(ticket: Ticket) -> list[str]:
     return list(Comment.objects.filter(ticket=ticket).order_by("pk").values_list("text", flat=True))
 
 
@@ -83,7 +83,7 @@ def test_a_wrong_word_in_the_macro_box_sends_nothing(page: Tab, ticket: Ticket, 
     page.press("Escape")
     page.reload()
     page.sees("#ticket")
-    assert (said(ticket), status(ticket)) == ([], Status.IN_REVIEW)
+    assert (comment_texts(ticket), status(ticket)) == ([], Status.IN_REVIEW)
 
 
 def test_a_macro_that_decides_is_read_before_it_is_sent(page: Tab, ticket: Ticket) -> None:
@@ -95,11 +95,11 @@ def test_a_macro_that_decides_is_read_before_it_is_sent(page: Tab, ticket: Ticke
     page.focused("#text")
     assert page.value("#text") == "Nothing came."
     page.sees("#aim-hint", "move to Declined · reason code: Evidence is missing")
-    assert (said(ticket), status(ticket)) == ([], Status.IN_REVIEW)
+    assert (comment_texts(ticket), status(ticket)) == ([], Status.IN_REVIEW)
 
     page.leave_by("Control+Enter")
     page.sees(".desk-head .desk-pill", "Declined")
-    assert (said(ticket), status(ticket)) == (["Nothing came."], Status.DECLINED)
+    assert (comment_texts(ticket), status(ticket)) == (["Nothing came."], Status.DECLINED)
     assert code(ticket) == "evidence_missing"
 
 
@@ -111,13 +111,13 @@ def test_a_macro_without_a_code_asks_for_one_by_a_letter(page: Tab, ticket: Tick
     page.focused("#composer [data-codes='3'] input")
     page.sees("#aim-hint", "reason code: choose one")
     page.press("Control+Enter")
-    assert (said(ticket), status(ticket)) == ([], Status.IN_REVIEW)
+    assert (comment_texts(ticket), status(ticket)) == ([], Status.IN_REVIEW)
     page.press("d")
     page.focused("#text")
     page.sees("#aim-hint", "reason code: Delivered as agreed")
     page.leave_by("Control+Enter")
     page.sees(".desk-head .desk-pill", "Declined")
-    assert (said(ticket), code(ticket)) == (["It was delivered."], "delivered")
+    assert (comment_texts(ticket), code(ticket)) == (["It was delivered."], "delivered")
 
 
 @pytest.mark.slow
@@ -135,7 +135,7 @@ def test_a_move_beside_the_text_sends_nothing_without_a_code(page: Tab, ticket: 
     page.do(lambda one: one.locator("#text").focus())
     page.leave_by("Control+Enter")
     page.sees(".desk-agent", "No.")
-    assert (said(ticket), status(ticket)) == (["No."], Status.IN_REVIEW)
+    assert (comment_texts(ticket), status(ticket)) == (["No."], Status.IN_REVIEW)
 
 
 def test_a_dialog_takes_a_letter_and_then_the_text(page: Tab, ticket: Ticket) -> None:
@@ -146,7 +146,7 @@ def test_a_dialog_takes_a_letter_and_then_the_text(page: Tab, ticket: Ticket) ->
     page.focused("#reason-declined")
     assert page.value("#reason-declined") == "Too late."
     page.leave_by("Control+Enter")
-    assert (said(ticket), code(ticket)) == (["Too late."], "claimed_late")
+    assert (comment_texts(ticket), code(ticket)) == (["Too late."], "claimed_late")
 
 
 @pytest.mark.slow
@@ -159,7 +159,7 @@ def test_a_text_begun_before_the_code_is_whole_and_waits(page: Tab, ticket: Tick
     assert status(ticket) == Status.IN_REVIEW
     page.press("c")
     page.leave_by("Control+Enter")
-    assert (said(ticket), code(ticket)) == (["Too late."], "claimed_late")
+    assert (comment_texts(ticket), code(ticket)) == (["Too late."], "claimed_late")
 
 
 @pytest.mark.slow
@@ -169,7 +169,7 @@ def test_many_are_declined_by_a_letter(page: Tab, ticket: Ticket) -> None:
     page.focused(".desk-ask [data-codes] input")
     page.type("bNo.")
     page.leave_by("Control+Enter")
-    assert (said(ticket), code(ticket)) == (["No."], "packaging")
+    assert (comment_texts(ticket), code(ticket)) == (["No."], "packaging")
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_a_macro_is_found_by_any_part_of_its_name_and_sent(
     page.type(typed)
     page.leave_by("Control+Enter")
     page.sees(".desk-head .desk-pill", "Incomplete")
-    assert said(ticket) == ["Please send photos.\nPlease send:\n- Invoice"]
+    assert comment_texts(ticket) == ["Please send photos.\nPlease send:\n- Invoice"]
 
 
 @pytest.mark.slow
@@ -197,7 +197,7 @@ def test_a_whole_name_wins_over_longer_ones(page: Tab, ticket: Ticket, typed: st
     page.sees(".desk-names [aria-selected=true]", "What happened?")
     page.leave_by("Control+Enter")
     page.sees(".desk-agent", "What happened?")
-    assert said(ticket) == ["What happened?"]
+    assert comment_texts(ticket) == ["What happened?"]
 
 
 @pytest.mark.slow
@@ -212,7 +212,7 @@ def test_two_macros_of_nearly_one_name_are_a_choice(page: Tab, ticket: Ticket) -
     page.sees("#macro-hint", "macro has these words")
     page.press("Backspace", "x", "Control+Enter")
     page.sees("#macro-hint", "No macro has these words")
-    assert said(ticket) == []
+    assert comment_texts(ticket) == []
 
 
 @pytest.mark.slow
@@ -224,7 +224,7 @@ def test_an_arrow_away_from_a_whole_name_is_no_choice(page: Tab, ticket: Ticket)
     page.type("pedir")
     page.press("ArrowDown", "Control+Enter")
     page.sees("#macro-hint", "macro has these words")
-    assert said(ticket) == []
+    assert comment_texts(ticket) == []
 
 
 @pytest.mark.slow
@@ -236,7 +236,7 @@ def test_a_macro_beside_other_words_is_read_first(page: Tab, ticket: Ticket) -> 
     page.press("Control+Enter")
     page.focused("#text")
     assert page.value("#text") == "Hello\n\nPlease send photos."
-    assert said(ticket) == []
+    assert comment_texts(ticket) == []
 
 
 @pytest.mark.slow
@@ -246,7 +246,7 @@ def test_an_arrow_chooses_one_of_several_macros(page: Tab, ticket: Ticket) -> No
     page.press("ArrowDown", "Enter")
     page.focused("#text")
     assert page.value("#text") == "Nothing came."
-    assert said(ticket) == []
+    assert comment_texts(ticket) == []
 
 
 def test_back_after_a_reply_leads_to_the_list_and_brings_no_text(page: Tab, ticket: Ticket) -> None:
@@ -262,12 +262,10 @@ def test_back_after_a_reply_leads_to_the_list_and_brings_no_text(page: Tab, tick
     page.do(lambda one: one.go_forward())
     page.sees(".desk-agent", "We look into it.")
     assert page.value("#text") == ""
-    assert said(ticket) == ["We look into it."]
+    assert comment_texts(ticket) == ["We look into it."]
 
 
-def test_a_draft_comes_back_with_its_decision_and_is_gone_on_from(
-    page: Tab, ticket: Ticket
-) -> None:
+def test_draft_comes_back_with_its_decision_and_can_be_continued(page: Tab, ticket: Ticket) -> None:
     page.press("m")
     page.type("prueb")
     page.press("Control+Enter")
@@ -288,7 +286,7 @@ def test_a_draft_comes_back_with_its_decision_and_is_gone_on_from(
     assert page.value("#text") == "Nothing came. So far."
     page.leave_by("Control+Enter")
     page.sees(".desk-head .desk-pill", "Declined")
-    assert (said(ticket), code(ticket)) == (["Nothing came. So far."], "evidence_missing")
+    assert (comment_texts(ticket), code(ticket)) == (["Nothing came. So far."], "evidence_missing")
 
 
 @pytest.mark.slow
@@ -302,7 +300,7 @@ def test_a_macro_that_decides_is_read_also_where_nothing_is_left_to_decide(
     page.type("prueb")
     page.press("Control+Enter")
     page.focused("#text")
-    assert said(ticket) == []
+    assert comment_texts(ticket) == []
 
 
 @pytest.mark.slow
@@ -313,10 +311,10 @@ def test_back_after_a_move_leads_to_the_list(page: Tab, ticket: Ticket) -> None:
     page.do(lambda one: one.go_back())
     page.sees("#result_list")
     assert "queue=mine" in page.url
-    assert said(ticket) == ["Too late."]
+    assert comment_texts(ticket) == ["Too late."]
 
 
-def test_what_one_tab_has_sent_goes_from_the_other(page: Tab, second: Tab, ticket: Ticket) -> None:
+def test_sent_text_disappears_from_the_other_tab(page: Tab, second: Tab, ticket: Ticket) -> None:
     page.press("r")
     page.type("Once only.")
     page.sees("#draft-hint", "Draft kept.")
@@ -327,7 +325,7 @@ def test_what_one_tab_has_sent_goes_from_the_other(page: Tab, second: Tab, ticke
     page.sees(".desk-agent", "Once only.")
     second.sees("#draft-hint", "Sent from another tab.")
     assert second.value("#text") == ""
-    assert said(ticket) == ["Once only."]
+    assert comment_texts(ticket) == ["Once only."]
 
 
 @pytest.mark.slow
@@ -340,12 +338,12 @@ def test_the_same_text_within_a_minute_asks_first(page: Tab, ticket: Ticket) -> 
         page.do(lambda one: one.wait_for_load_state())
     page.sees(".desk-refusal", "You sent the same text to this ticket a moment ago.")
     page.refused()
-    assert said(ticket) == ["We look into it."]
+    assert comment_texts(ticket) == ["We look into it."]
 
     page.press("r")
     page.leave_by("Control+Enter")
     page.misses(".desk-refusal")
-    assert said(ticket) == ["We look into it."] * 2
+    assert comment_texts(ticket) == ["We look into it."] * 2
 
 
 def test_a_lost_connection_keeps_the_text_and_the_page(page: Tab, ticket: Ticket) -> None:
@@ -356,12 +354,12 @@ def test_a_lost_connection_keeps_the_text_and_the_page(page: Tab, ticket: Ticket
     page.press("Control+Enter")
     page.sees(".desk-offline", "No connection")
     assert page.value("#text") == "Written in a tunnel."
-    assert said(ticket) == []
+    assert comment_texts(ticket) == []
 
     page.do(lambda one: one.context.set_offline(False))
     page.leave_by("Control+Enter")
     page.sees(".desk-agent", "Written in a tunnel.")
-    assert said(ticket) == ["Written in a tunnel."]
+    assert comment_texts(ticket) == ["Written in a tunnel."]
 
 
 HOLD_ANSWERS = """() => {
@@ -376,9 +374,7 @@ HOLD_ANSWERS = """() => {
 
 
 @pytest.mark.slow
-def test_an_answer_to_what_was_asked_before_finds_no_lost_connection(
-    page: Tab, ticket: Ticket
-) -> None:
+def test_late_answer_does_not_hide_a_lost_connection(page: Tab, ticket: Ticket) -> None:
     page.visit(f"{LIST}?queue=mine")
     page.do(lambda one: one.evaluate(HOLD_ANSWERS))
     page.do(lambda one: one.wait_for_function("window.held.length"))
@@ -386,7 +382,7 @@ def test_an_answer_to_what_was_asked_before_finds_no_lost_connection(
     page.sees("#desk-lost")
 
     page.do(lambda one: one.evaluate("window.held.shift()()"))
-    # By then the answer has been read, and the next one is waited for.
+    # A further held answer shows that the script has read this one.
     page.do(lambda one: one.wait_for_function("window.held.length"))
     page.sees("#desk-lost")
     page.do(lambda one: one.evaluate("window.held.shift()()"))
@@ -402,7 +398,7 @@ def test_a_lost_connection_is_shown_and_the_page_catches_up(
     page.expects("ERR_INTERNET_DISCONNECTED")
     page.do(lambda one: one.context.set_offline(True))
     page.sees("#desk-lost", "No connection. This page is as it was at")
-    # An act on the list leaves no page of the browser's behind, and the ticks stay.
+    # Acts on the list add no page to the browser's history, and the ticks stay.
     page.do(lambda one: one.locator(f"tr[data-ticket='{ticket.pk}'] .action-select").check())
     page.do(lambda one: one.select_option("select[name=action]", "move_to_in_review"))
     page.do(lambda one: one.evaluate("document.getElementById('changelist-form').requestSubmit()"))
@@ -426,7 +422,7 @@ def test_companies_are_offered_while_a_caller_waits(page: Tab, company: Company)
     page.press("Tab")
     page.focused("#id_type")
     assert page.value("#id_company") == cafe.name
-    # Faster than the list: the whole name is there before anything is sent.
+    # Typed faster than the list loads: the whole name is there before anything is sent.
     page.do(lambda one: one.fill("#id_company", "nandu"))
     page.do(lambda one: one.select_option("#id_type", "3"))
     page.sees("#id_text")
@@ -443,7 +439,7 @@ def test_handing_over_to_a_full_colleague_takes_two_acts(page: Tab, ticket: Tick
     page.sees(".desk-names [aria-selected=true]", "ben")
     page.press("Enter")
     page.sees("#hand-over-help.desk-warn", "ben is at capacity")
-    # Another name was not warned of yet.
+    # Changing the name clears the warning, and the whole name brings it back.
     page.press("Backspace", "Backspace")
     page.misses("#hand-over-help.desk-warn")
     page.type("en")

@@ -1,4 +1,4 @@
-"""What a company does shows on open pages, and moves nothing that is read or typed there."""
+"""A company's acts appear on open pages without moving what an agent reads or types there."""
 
 import pytest
 from django.test import Client
@@ -10,7 +10,7 @@ from tests.browser.chromium import Tab
 from tests.browser.test_shift import Call, calls
 from tickets import working
 from tickets.assignment import reassigning
-from tickets.changes.seen import seen_of
+from tickets.changes.seen import page_token_of
 from tickets.models import Agent, Notification, Ticket
 
 __all__ = ["calls"]
@@ -29,7 +29,7 @@ def test_an_answer_appears_on_its_ticket_and_in_the_queue_while_somebody_reads_a
 ) -> None:
     ticket = build.ticket(company, agent=ada, comments=LONG)
     working.write(ticket.pk, LONG, user=ada.user, public=False)
-    was = str(seen_of(ticket))
+    token_before = str(page_token_of(ticket))
     tab.sign_in(desk)
     tab.visit(f"{LIST}{ticket.pk}/change/")
     tab.sees("#thread")
@@ -43,10 +43,10 @@ def test_an_answer_appears_on_its_ticket_and_in_the_queue_while_somebody_reads_a
     tab.sees("#live-below", "1 new message: show")
     assert (scrolled(tab), top_of_composer(tab)) == (40, place)
     assert tab.value("#text") == "Dear company,"
-    assert tab.value("#composer [name=seen]") == was
+    assert tab.value("#composer [name=seen]") == token_before
     tab.do(lambda page: page.locator("#live-below").click())
     tab.sees(".desk-company", "It has arrived.")
-    now = str(seen_of(Ticket.objects.get()))
+    now = str(page_token_of(Ticket.objects.get()))
     tab.do(lambda page: page.wait_for_function(RAISED, arg=now))
     tab.misses("#live-below")
     assert not Notification.objects.unread().exists()
@@ -63,7 +63,7 @@ def test_an_answer_appears_on_its_ticket_and_in_the_queue_while_somebody_reads_a
     assert tab.do(lambda page: page.locator("tr.data-row").count()) == 1
 
 
-def test_what_comes_before_the_page_first_asks_is_told_too(
+def test_page_hears_of_changes_before_its_first_poll(
     tab: Tab, desk: Client, calls: Call, company: Company, ada: Agent
 ) -> None:
     ticket = build.ticket(company, agent=ada)

@@ -1,4 +1,4 @@
-"""What only a browser can see of the desk's pages: what has room, what has none, what is read."""
+"""Layout that only a browser shows: what fits, what takes no room, and what is legible."""
 
 from collections.abc import Iterator
 

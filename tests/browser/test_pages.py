@@ -1,4 +1,4 @@
-"""The desk's pages for everybody: nothing that axe would object to, room enough on a phone."""
+"""The desk's pages are accessible: no violation that axe finds, and room enough on a phone."""
 
 import re
 from collections.abc import Iterator
@@ -14,19 +14,19 @@ from tests.browser.world import World
 LIST = "/admin/tickets/ticket/"
 THEMES = ("light", "dark")
 PHONE = {"width": 390, "height": 844}
-# Nothing else differs in the dark.
+# The dark theme differs in colours alone.
 ONLY_COLOURS = {"runOnly": {"type": "rule", "values": ["color-contrast"]}}
-# A screen of 1,280 pixels at 200 %.
+# Width of a screen of 1,280 pixels at 200 % zoom.
 ENLARGED = {"width": 640, "height": 400}
 TOO_WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
-# What a page costs somebody who has never seen the desk: bytes as they are sent, and requests.
+# Limits for a first visit to a page: bytes as sent, and requests.
 MOST_KB, MOST_REQUESTS = 400, 20
 LOADED = """["navigation", "resource"].flatMap(kind => performance.getEntriesByType(kind))
   .filter(one => !one.name.endsWith("/presence/") && !one.name.includes("/admin/live/"))
   .map(one => [new URL(one.name).pathname, one.encodedBodySize])"""
 FOR_CHARTS = re.compile("chart|plot|d3|highcharts|xregexp|select2")
-# An icon that its font does not have is written out: tools/dev/fonts.md.
+# Icons that the font lacks are shown as words: tools/dev/fonts.md.
 MISSING_ICONS = """[...document.querySelectorAll(".material-symbols-outlined")].filter(icon =>
   icon.checkVisibility() && icon.clientWidth > 1.5 * parseFloat(getComputedStyle(icon).fontSize)
   ).map(icon => icon.textContent.trim())"""
@@ -58,7 +58,7 @@ def pages(world: World) -> dict[str, str]:
 
 
 def tour(tab: Tab, world: World) -> Iterator[str]:
-    """Each page by name, as a lead sees it; the login first."""
+    """Open each page as a lead, the login first; yield the pages' names."""
     assert tab.visit("/admin/login/") == 200
     yield "login"
     lead = Client()
@@ -78,14 +78,14 @@ def tour(tab: Tab, world: World) -> Iterator[str]:
 
 
 def test_axe_finds_no_violation_of_level_a_or_aa_and_no_page_is_heavy(tab: Tab) -> None:
-    found, loaded, missing = {}, {}, {}
+    violations, loaded, missing = {}, {}, {}
     for page in tour(tab, World()):
         loaded[page] = tab.do(lambda page: page.evaluate(LOADED))
         missing[page] = tab.do(lambda page: page.evaluate(MISSING_ICONS))
-        found[page] = tab.violations()
+        violations[page] = tab.violations()
 
-    assert len(found) == 20
-    assert {page: lines for page, lines in found.items() if lines} == {}
+    assert len(violations) == 20
+    assert {page: lines for page, lines in violations.items() if lines} == {}
     assert {page: names for page, names in missing.items() if names} == {}
     for page, files in loaded.items():
         assert 100 < sum(size for _, size in files) / 1024 <= MOST_KB, (page, files)
@@ -96,10 +96,10 @@ def test_axe_finds_no_violation_of_level_a_or_aa_and_no_page_is_heavy(tab: Tab) 
 @pytest.mark.slow
 def test_axe_finds_contrast_enough_in_the_dark(tab: Tab) -> None:
     tab.theme("dark")
-    found = {page: tab.violations(**ONLY_COLOURS) for page in tour(tab, World())}
+    violations = {page: tab.violations(**ONLY_COLOURS) for page in tour(tab, World())}
 
-    assert len(found) == 20
-    assert {page: lines for page, lines in found.items() if lines} == {}
+    assert len(violations) == 20
+    assert {page: lines for page, lines in violations.items() if lines} == {}
 
 
 def test_nothing_is_wider_than_a_phone_or_than_a_screen_at_200_percent(

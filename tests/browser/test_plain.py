@@ -10,14 +10,14 @@ from tickets.models import Ticket
 from tickets.statuses import Status
 
 LIST = "/admin/tickets/ticket/"
-# Where the Tab key is, and whether somebody who looks can tell.
+# The focused element, and whether its outline is visible.
 STOP = """(() => { const at = document.activeElement;
   const outlined = (one) => { const look = one && getComputedStyle(one);
     return look && look.outlineStyle !== "none" && parseFloat(look.outlineWidth) >= 2 };
   return at === document.body ? null : {
     name: at.id || at.name || at.textContent.trim().slice(0, 30),
     tag: at.tagName, seen: outlined(at) || outlined(at.closest("tr")) } })()"""
-SHOWN = """[...document.querySelectorAll("#main :is(button, textarea, select), #nav-sidebar")]
+CONTROLS = """[...document.querySelectorAll("#main :is(button, textarea, select), #nav-sidebar")]
   .filter(one => one.checkVisibility({ visibilityProperty: true })).map(
   one => one.outerHTML.slice(0, 80))"""
 HIDDEN_WORDS = """(() => { const thread = document.getElementById("thread");
@@ -41,7 +41,7 @@ def click(tab: Tab, selector: str) -> None:
     tab.do(lambda page: page.locator(selector).first.click())
 
 
-def test_without_scripts_tickets_are_found_answered_moved_and_given(
+def test_tickets_are_found_answered_moved_and_reassigned_without_scripts(
     chromium: Chromium, live_server: LiveServer, world: World, ada: Client
 ) -> None:
     with chromium.tab(live_server.url, java_script_enabled=False) as tab:
@@ -89,7 +89,7 @@ def test_the_tab_key_shows_where_it_is_passes_the_side_bar_and_leaves_the_page(
 
 
 def stops_of(page: object) -> list[dict[str, object] | None]:
-    """Where the Tab key leads from here to the end of the page, which is None."""
+    """Yield where the Tab key leads until the end of the page, which is None."""
     stops = []
     for _ in range(150):
         stops.append(page.evaluate(STOP))
@@ -111,7 +111,7 @@ def test_a_ticket_on_paper_is_its_whole_conversation_in_the_light(
     tab.do(lambda page: page.emulate_media(media="print"))
 
     assert tab.do(lambda page: page.evaluate(HIDDEN_WORDS)) <= 0
-    assert tab.do(lambda page: page.evaluate(SHOWN)) == []
+    assert tab.do(lambda page: page.evaluate(CONTROLS)) == []
     assert tab.do(lambda page: page.evaluate(PAPER)) == "rgb(255, 255, 255)"
     assert tab.violations(runOnly={"type": "rule", "values": ["color-contrast"]}) == []
     tab.sees("#thread", "The parcel has not moved for a week.")

@@ -1,4 +1,4 @@
-"""A shift at the desk in a real browser, by keyboard alone: no test here has a mouse."""
+"""A shift at the desk in a real browser, by keyboard alone: no test here uses a mouse."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,7 +25,7 @@ Call = Callable[..., dict[str, Any]]
 
 @pytest.fixture
 def calls(live_server: LiveServer, company: Company) -> Call:
-    """The company's program, over HTTP."""
+    """Return the company's program, which calls the API over HTTP."""
     token = services.issue_token(company.pk)
 
     def call(method: str, path: str, **body: object) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def calls(live_server: LiveServer, company: Company) -> Call:
 
 @pytest.fixture
 def ada(live_server: LiveServer) -> Agent:
-    """She gets nothing by herself, so that there is something to take."""
+    """Create Ada, who is assigned nothing automatically, so that there is something to take."""
     return build.agent("ada", available=False)
 
 
@@ -49,7 +49,7 @@ def ticket(live_server: LiveServer, company: Company, ada: Agent) -> Ticket:
 
 @pytest.fixture
 def page(tab: Tab, desk: Client, ticket: Ticket) -> Tab:
-    """The ticket's page, opened by Ada."""
+    """Open the ticket's page as Ada."""
     tab.sign_in(desk)
     tab.visit(f"{LIST}{ticket.pk}/change/")
     tab.sees("#ticket")
@@ -72,7 +72,7 @@ def to_the_queue(tab: Tab) -> None:
 
 
 def open_from_the_queue(tab: Tab, ticket_id: int) -> None:
-    """Up with k, down with j to the ticket, once too far and back, and in with Enter."""
+    """Move up with k, down with j past the ticket and back, and open it with Enter."""
     rows = tab.do(lambda page: page.locator("a.desk-row .desk-id").all_inner_texts())
     place = rows.index(f"#{ticket_id}")
     tab.press(*"k" * len(rows), *"j" * place)
@@ -83,7 +83,7 @@ def open_from_the_queue(tab: Tab, ticket_id: int) -> None:
     assert tab.ticket == ticket_id
 
 
-def said(ticket: Ticket) -> list[tuple[str, str, bool]]:
+def comments(ticket: Ticket) -> list[tuple[str, str, bool]]:
     lines = Comment.objects.filter(ticket=ticket).order_by("pk")
     return list(lines.values_list("by", "text", "public"))
 
@@ -142,7 +142,7 @@ def test_a_shift_by_keyboard(tab: Tab, calls: Call, company: Company, ada: Agent
     ticket = Ticket.objects.get(pk=number)
     assert (ticket.status, ticket.agent) == (Status.ACCEPTED, ada)
     assert ticket.decided_at is not None
-    assert said(ticket) == [
+    assert comments(ticket) == [
         ("agent", "Third one of this week.", False),
         (
             "agent",
@@ -174,14 +174,14 @@ def test_keys_of_a_ticket_s_page(page: Tab, ticket: Ticket) -> None:
     page.press("n")
     page.focused("#text")
     page.sees(".desk-as-note #aim-hint", "Note: Ctrl+Enter keeps it among agents.")
-    # Keeping the draft, a moment later, leaves these words where they are.
+    # Saving the draft a moment later must not change this hint.
     page.type(".")
     page.sees("#draft-hint", "Draft kept.")
     page.sees(".desk-as-note #aim-hint", "Note: Ctrl+Enter keeps it among agents.")
 
     page.press("Escape", "?")
     page.sees("#help", "take the next ticket")
-    # While a dialog is open no letter does anything behind it.
+    # While a dialog is open, letters do nothing on the page below it.
     page.press("d")
     page.sees("#help")
     page.misses("#move-declined")
@@ -194,7 +194,7 @@ def test_keys_of_a_ticket_s_page(page: Tab, ticket: Ticket) -> None:
     page.misses("#move-declined")
     assert page.value("#text") == "raid, next."
     ticket.refresh_from_db()
-    assert (ticket.status, said(ticket)) == (Status.IN_REVIEW, [])
+    assert (ticket.status, comments(ticket)) == (Status.IN_REVIEW, [])
 
 
 @pytest.mark.slow
@@ -210,7 +210,7 @@ def test_a_dialog_asks_for_documents_by_keyboard(page: Tab, ticket: Ticket) -> N
     page.leave_by("Tab", "Control+Enter")
 
     page.sees("body", "1 ticket moved to Incomplete.")
-    assert said(ticket) == [("agent", "Please send:\n- Photo\n- Police report", True)]
+    assert comments(ticket) == [("agent", "Please send:\n- Photo\n- Police report", True)]
 
 
 def test_a_stale_page_keeps_the_text_and_sends_it_the_second_time(
@@ -228,9 +228,9 @@ def test_a_stale_page_keeps_the_text_and_sends_it_the_second_time(
     page.sees(".desk-unread", "ben moved it from In review to Incomplete.")
     page.sees(".desk-unread-agent", "Which box?")
     assert page.value("#text") == "We look into it."
-    assert [text for _, text, _ in said(ticket)] == ["Which box?"]
+    assert [text for _, text, _ in comments(ticket)] == ["Which box?"]
 
-    # What is new has the focus: the same key once more sends nothing that was not read.
+    # The new message has the focus: pressing the same key again sends nothing that was not read.
     page.focused(".desk-refusal")
     page.press("Control+Enter")
     page.press("r")
@@ -238,7 +238,7 @@ def test_a_stale_page_keeps_the_text_and_sends_it_the_second_time(
     page.sees(".desk-agent", "We look into it.")
     assert page.value("#text") == ""
 
-    # A note that was held back is still a note, also for who only tabs to the box.
+    # A note that was held back stays a note, also for those who only tab to the box.
     page.press("n")
     page.type("Looks like fraud.")
     working.write(ticket.pk, "They pay.", user=ben, public=False)
@@ -248,7 +248,7 @@ def test_a_stale_page_keeps_the_text_and_sends_it_the_second_time(
     page.tab_to("#text")
     page.leave_by("Control+Enter")
     page.sees(".desk-note", "Looks like fraud.")
-    assert said(ticket)[-1] == ("agent", "Looks like fraud.", False)
+    assert comments(ticket)[-1] == ("agent", "Looks like fraud.", False)
 
 
 @pytest.mark.slow
@@ -264,7 +264,7 @@ def test_a_stale_dialog_keeps_the_reason(page: Tab, ticket: Ticket) -> None:
     page.sees("[role=alert]", "ben moved it from In review to Accepted.")
     assert page.value("#id_reason") == "The box was not ours."
     ticket.refresh_from_db()
-    assert (ticket.status, said(ticket)) == (Status.ACCEPTED, [])
+    assert (ticket.status, comments(ticket)) == (Status.ACCEPTED, [])
 
 
 def test_a_draft_survives_a_reload_and_goes_when_it_is_sent(page: Tab, ticket: Ticket) -> None:
@@ -282,7 +282,7 @@ def test_a_draft_survives_a_reload_and_goes_when_it_is_sent(page: Tab, ticket: T
     assert page.value("#text") == ""
     page.reload()
     assert page.value("#text") == ""
-    assert said(ticket) == [("agent", "Dear all", True)]
+    assert comments(ticket) == [("agent", "Dear all", True)]
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from tests.browser.world import World
 
 MAIN = ("queue", "ticket", "move", "dashboard", "agent")
 SIZES = ((1280, 800), (390, 844))
-# Texts in boxes that are narrower than they are, and the page itself.
+# Texts that are wider than their boxes, and the page itself.
 CUT = """() => {
   const boxes = "button, a.desk-button, th, td, dt, dd, label, legend, h1, h2, summary, "
     + ".desk-pill, .desk-tag, .desk-tile, .desk-clock, #nav-sidebar a, "
@@ -36,7 +36,7 @@ def test_nothing_is_cut_off_in_spanish(chromium: Chromium, live_server: LiveServ
     lead = Client()
     lead.force_login(world.eve.user)
     Preferences.objects.create(user=world.eve.user, language="es", time_zone="America/Mexico_City")
-    found: dict[str, Any] = {}
+    cut_texts: dict[str, Any] = {}
     with chromium.tab(live_server.url) as tab:
         tab.sign_in(lead)
         for name in MAIN:
@@ -45,6 +45,6 @@ def test_nothing_is_cut_off_in_spanish(chromium: Chromium, live_server: LiveServ
             for width, height in SIZES:
                 size = {"width": width, "height": height}
                 tab.do(lambda page, size=size: page.set_viewport_size(size))
-                found[f"{name}, {width}"] = tab.do(lambda page: page.evaluate(CUT))
-    assert len(found) == 10
-    assert {page: cut for page, cut in found.items() if cut} == {}
+                cut_texts[f"{name}, {width}"] = tab.do(lambda page: page.evaluate(CUT))
+    assert len(cut_texts) == 10
+    assert {page: cut for page, cut in cut_texts.items() if cut} == {}

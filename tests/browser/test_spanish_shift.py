@@ -1,4 +1,4 @@
-"""A shift at the desk in Spanish, by keyboard alone: no test here has a mouse."""
+"""A shift at the desk in Spanish, by keyboard alone: no test here uses a mouse."""
 
 from datetime import timedelta
 from zoneinfo import ZoneInfo
@@ -12,7 +12,7 @@ from companies.models import Company
 from desk.models import Preferences
 from tests import builders as build
 from tests.browser.chromium import Chromium
-from tests.browser.test_shift import LIST, Call, calls, log_in, said
+from tests.browser.test_shift import LIST, Call, calls, comments, log_in
 from tickets.models import Agent, Ticket
 from tickets.statuses import Status
 
@@ -62,7 +62,7 @@ def test_a_shift_in_spanish_by_keyboard(
         tab.sees("html[lang=es] body", "Contraseña")
         log_in(tab)
 
-        # The next ticket, at the time that the clock on her wall shows.
+        # Snooze the next ticket until a time of the clock on her wall.
         tab.visit(LIST)
         tab.sees("#desk-take", "Tomar el siguiente")
         tab.leave_by("t")
@@ -70,7 +70,7 @@ def test_a_shift_in_spanish_by_keyboard(
         tab.sees("html[lang=es] .desk-company", "El paquete nunca llegó.")
         tab.sees("#thread", f"{opened:%d/%m/%Y %H:%M}")
 
-        # A note, a colleague by a name without its accents, papers by a macro in her language.
+        # Write a note, name a colleague without the accents, request papers by a macro in Spanish.
         tab.press("n")
         tab.focused("#text")
         tab.sees("#aim-hint", "Nota: Ctrl+Enter")
@@ -103,7 +103,7 @@ def test_a_shift_in_spanish_by_keyboard(
             build.ticket(company, agent=ada, status=Status.IN_REVIEW, due_at=late, comments=words)
             for words in ("La caja llegó aplastada.", "Otra caja.", "Falta un artículo.")
         ]
-        # Away and back, by what the ticket is about and without accents.
+        # Leave, and come back by the ticket's subject, typed without accents.
         tab.press("Control+k")
         tab.focused("#palette-text")
         tab.type("vencidos")
@@ -111,7 +111,7 @@ def test_a_shift_in_spanish_by_keyboard(
         tab.leave_by("Enter")
         tab.sees("#result_list tr.data-row", f"#{others[0].pk}")
 
-        # Two declined together.
+        # Decline two together.
         tab.press("x", "x")
         tab.leave_by("d")
         tab.focused("[data-codes] input")
@@ -133,7 +133,7 @@ def test_a_shift_in_spanish_by_keyboard(
         tab.leave_by("Control+Enter")
         tab.sees("body", "1 ticket pasó a Aceptado.")
 
-        # What somebody else should do.
+        # Hand over what somebody else should do.
         tab.visit(f"{LIST}{others[2].pk}/change/")
         tab.sees("#ticket")
         tab.press("h")
@@ -153,7 +153,7 @@ def test_a_shift_in_spanish_by_keyboard(
     ticket = Ticket.objects.get(pk=number)
     assert (ticket.status, ticket.agent) == (Status.ACCEPTED, ada)
     papers = "Por favor, envíe:\n- Factura\n- Foto del daño"
-    assert said(ticket) == [
+    assert comments(ticket) == [
         ("agent", "Tercera vez esta semana, @maría.gonzález", False),
         (
             "agent",

@@ -1,4 +1,4 @@
-"""A tab waits for what a person would: keys go to a page that can hear them."""
+"""A tab waits as a person would: keys go to a page that can react to them."""
 
 import threading
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ LATE = b"onkeydown = event => { document.querySelector('i').textContent += event
 
 
 class Late(BaseHTTPRequestHandler):
-    """A page whose script comes a second after it."""
+    """Handler of a page whose script comes a second later."""
 
     def do_GET(self) -> None:
         script = self.path == "/late.js"
@@ -25,7 +25,7 @@ class Late(BaseHTTPRequestHandler):
         self.wfile.write(LATE if script else PAGE if self.path == "/" else b"")
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Suppress the log."""
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_a_key_waits_for_the_scripts_of_a_page_that_is_seen(
     chromium: Chromium, late_script: str
 ) -> None:
     with chromium.tab(late_script) as tab:
-        # A page that a form leads to is seen in the same way before all of it has loaded.
+        # The page after a form is visible in the same way before all of it has loaded.
         tab.do(lambda page: page.goto("/", wait_until="commit"))
         tab.sees("p", "Ready?")
         tab.press("m")

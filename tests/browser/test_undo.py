@@ -13,7 +13,7 @@ from desk import jobs
 from tests import builders as build
 from tests import files
 from tests.browser.chromium import Chromium, Tab
-from tests.browser.test_hurry import LIST, ada, page, said, second, status, ticket  # noqa: F401
+from tests.browser.test_hurry import LIST, ada, comment_texts, page, second, status, ticket  # noqa: F401
 from tests.conftest import signed_in
 from tickets.models import PendingAnswer, Ticket
 from tickets.statuses import Status
@@ -22,8 +22,8 @@ BAR = "#desk-waits .desk-waits-one"
 
 
 @pytest.fixture(autouse=True)
-def time_enough(settings: Settings) -> None:
-    """More than any machine takes for a test."""
+def long_undo_delay(settings: Settings) -> None:
+    """Set a delay that no machine exceeds within a test."""
     settings.UNDO_SECONDS = 600
 
 
@@ -39,7 +39,7 @@ def decline(tab: Tab) -> None:
 
 
 def refuse_all(tab: Tab) -> None:
-    """In the dialog of an action."""
+    """Fill in and confirm the dialog of a bulk action."""
     tab.do(lambda one: one.locator("[name=code][value=other]").check())
     tab.do(lambda one: one.locator("[name=reason]").fill("Too late."))
     tab.leave_by("Control+Enter")
@@ -56,7 +56,7 @@ def test_undo_by_key_brings_the_text_back(page: Tab, ticket: Ticket) -> None:
     page.sees(".desk-refusal", "Taken back. It was not sent.")
     assert page.value("#text") == "Nothing came."
     assert page.value("#to") == "3"
-    assert (said(ticket), status(ticket)) == ([], Status.IN_REVIEW)
+    assert (comment_texts(ticket), status(ticket)) == ([], Status.IN_REVIEW)
 
     page.press("r")
     page.type(" So far.")
@@ -69,38 +69,38 @@ def test_undo_by_key_brings_the_text_back(page: Tab, ticket: Ticket) -> None:
     page.press("Control+Enter")
     page.sees(BAR, "Sent to the company.")
     assert status(ticket) == Status.DECLINED
-    assert len(said(ticket)) == 1
+    assert len(comment_texts(ticket)) == 1
 
 
 def test_the_second_ctrl_enter_sends_at_once(page: Tab, ticket: Ticket) -> None:
     decline(page)
-    assert said(ticket) == []
+    assert comment_texts(ticket) == []
     page.press("Control+Enter")
     page.sees(BAR, "Sent to the company.")
-    assert (said(ticket), status(ticket)) == (["Nothing came."], Status.DECLINED)
+    assert (comment_texts(ticket), status(ticket)) == (["Nothing came."], Status.DECLINED)
     page.press("Control+Enter", "z")
     page.reload()
     page.misses(BAR)
-    assert said(ticket) == ["Nothing came."]
+    assert comment_texts(ticket) == ["Nothing came."]
 
 
 @pytest.mark.slow
-def test_an_empty_box_is_no_typing_and_a_full_one_is(page: Tab, ticket: Ticket) -> None:
+def test_second_ctrl_enter_sends_only_from_an_empty_box(page: Tab, ticket: Ticket) -> None:
     decline(page)
     page.press("r")
     page.type("z")
     page.press("Control+Enter")
     page.sees(".desk-refusal", "Your last answer to this ticket waits.")
     page.refused()
-    assert said(ticket) == []
+    assert comment_texts(ticket) == []
     page.do(lambda one: one.locator("#text").fill(""))
     page.press("Control+Enter")
     page.sees(BAR, "Sent to the company.")
-    assert said(ticket) == ["Nothing came."]
+    assert comment_texts(ticket) == ["Nothing came."]
 
 
 @pytest.mark.slow
-def test_what_was_begun_since_stands_below_what_comes_back(page: Tab, ticket: Ticket) -> None:
+def test_newer_text_stands_below_the_restored_one(page: Tab, ticket: Ticket) -> None:
     decline(page)
     page.press("r")
     page.type("Second thoughts.")
@@ -151,12 +151,12 @@ def test_open_next_goes_on_and_the_keys_mean_the_newest(page: Tab, ticket: Ticke
     assert PendingAnswer.objects.waiting().count() == 1
 
 
-def test_it_leaves_by_the_page_s_own_clock(page: Tab, ticket: Ticket) -> None:
+def test_bar_leaves_by_the_page_s_own_clock(page: Tab, ticket: Ticket) -> None:
     decline(page)
     PendingAnswer.objects.update(due_at=timezone.now() + timedelta(seconds=1))
     page.reload()
     page.sees(BAR, "Sent to the company.")
-    assert (said(ticket), PendingAnswer.objects.count()) == (["Nothing came."], 0)
+    assert (comment_texts(ticket), PendingAnswer.objects.count()) == (["Nothing came."], 0)
 
 
 @pytest.mark.slow
@@ -186,10 +186,10 @@ def test_two_tabs_show_one_bar_and_undo_once(page: Tab, second: Tab, ticket: Tic
     page.press("Control+Enter")
     page.misses(BAR)
     assert "Sent to the company" not in page.sees("#main")
-    assert said(ticket) == []
+    assert comment_texts(ticket) == []
 
 
-def test_a_company_that_writes_meanwhile_holds_it(
+def test_answer_is_held_when_the_company_writes_meanwhile(
     page: Tab, ticket: Ticket, company: Company
 ) -> None:
     decline(page)
@@ -214,7 +214,7 @@ def test_a_company_that_writes_meanwhile_holds_it(
 
 
 @pytest.mark.slow
-def test_a_session_that_ended_meanwhile_keeps_it_on_its_way(
+def test_answer_still_leaves_when_the_session_has_ended(
     page: Tab, ticket: Ticket, desk: Client
 ) -> None:
     decline(page)
@@ -223,11 +223,13 @@ def test_a_session_that_ended_meanwhile_keeps_it_on_its_way(
     page.press("Control+Enter")
     let_time_pass()
     jobs.send_answers()
-    assert said(ticket) == ["Nothing came."]
+    assert comment_texts(ticket) == ["Nothing came."]
 
 
 @pytest.mark.slow
-def test_another_agent_sees_it_on_the_ticket(page: Tab, chromium: Chromium, ticket: Ticket) -> None:
+def test_another_agent_sees_the_waiting_answer_on_the_ticket(
+    page: Tab, chromium: Chromium, ticket: Ticket
+) -> None:
     decline(page)
     client = Client()
     client.force_login(build.agent("ben", available=False).user)
@@ -247,7 +249,7 @@ def test_with_zero_seconds_there_is_no_bar(page: Tab, ticket: Ticket, settings: 
     page.leave_by("Control+Enter")
     page.sees(".desk-agent", "We look into it.")
     page.misses(BAR)
-    assert said(ticket) == ["We look into it."]
+    assert comment_texts(ticket) == ["We look into it."]
 
 
 def test_a_whole_batch_is_taken_back(page: Tab, ticket: Ticket) -> None:
@@ -259,12 +261,12 @@ def test_a_whole_batch_is_taken_back(page: Tab, ticket: Ticket) -> None:
     page.leave_by("z")
     page.sees("form.desk-ask")
     assert page.value("[name=reason]") == "Too late."
-    assert said(ticket) == []
+    assert comment_texts(ticket) == []
     page.leave_by("Control+Enter")
     page.sees(BAR, "Decline: 2 tickets")
     page.press("Control+Enter")
     page.sees(BAR, "Sent to the company.")
-    assert said(ticket) == ["Too late."]
+    assert comment_texts(ticket) == ["Too late."]
 
 
 @pytest.mark.slow
@@ -283,7 +285,7 @@ def test_the_buttons_work_without_a_script(
         plain.sees(BAR, "Decline")
         plain.do(lambda one: one.locator(f"{BAR} [data-send] button").click())
         plain.sees("#main", "Sent to the company.")
-    assert said(ticket) == ["Nothing came."]
+    assert comment_texts(ticket) == ["Nothing came."]
 
 
 @pytest.mark.slow

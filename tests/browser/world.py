@@ -35,7 +35,7 @@ PLANS = {
     "Óptica Faro": "",
 }
 CARRIERS = ("redpack", "estafeta", "dhl", "fedex")
-# Ticket type, and what companies write about it.
+# Ticket types and what companies write about them.
 COMPLAINTS = (
     (4, "The parcel has not moved for a week. The customer asks every day."),
     (5, "The box arrived crushed and wet; two of six cups are broken."),
@@ -73,18 +73,18 @@ READ_ONLY = b'{"error": "database is read-only"}'
 
 @contextmanager
 def at(moment: datetime) -> Iterator[None]:
-    """What happens in here happened then."""
+    """Let everything in this block happen at `moment`."""
     with patch("django.utils.timezone.now", lambda: moment):
         yield
 
 
 class World:
-    """Made through the services, as of now. Ada (an agent) and Eve (a lead) can sign in."""
+    """A desk filled through the services, as of now. Ada (agent) and Eve (lead) can sign in."""
 
     def __init__(self, *, past: int = 4, present: int = 8) -> None:
         self.now = timezone.now()
         self.shipments = iter(range(4101, 9999))
-        self.rules()
+        self.add_rules()
         self.agents = [build.agent(name, capacity=30) for name in ("ada", "ben", "carla", "dev")]
         self.ada, self.ben, *_ = self.agents
         self.eve = build.agent("eve", group="lead", available=False)
@@ -94,17 +94,17 @@ class World:
         for name, text, to, requested in MACROS:
             build.macro(name, text=text, move_to=to, requested=requested)
         self.complaints = zip(cycle(COMPLAINTS), cycle(CARRIERS), cycle(self.companies))
-        self.webhooks()
-        self.decided(past)
-        self.sent()
-        self.open(present)
-        self.sent()
+        self.add_webhooks()
+        self.decide_tickets(past)
+        self.attempt_deliveries()
+        self.open_tickets(present)
+        self.attempt_deliveries()
         self.claim = self.lost_parcel()
-        self.sent(failing=True)
-        self.storm()
-        self.waiting()
+        self.attempt_deliveries(failing=True)
+        self.start_storm()
+        self.add_unassigned_tickets()
 
-    def rules(self) -> None:
+    def add_rules(self) -> None:
         always = Calendar.objects.create(name="Every hour of the week")
         for day in range(7):
             always.hours.create(weekday=day, starts=time(0), ends=time(0))
@@ -116,11 +116,11 @@ class World:
             FilingRule.objects.create(type_id=type_id, days=days)
         policy.clear_cached_rules()
 
-    def opened(self, ago: timedelta, **given: Any) -> Ticket:
-        """A ticket about a parcel, handed over four days before."""
+    def open_parcel_ticket(self, ago: timedelta, **overrides: Any) -> Ticket:
+        """Open a ticket about a parcel that was picked up four days earlier."""
         (type_id, words), carrier, company = next(self.complaints)
-        type_id, carrier = given.get("type_id", type_id), given.get("carrier", carrier)
-        company, when = given.get("company", company), self.now - ago
+        type_id, carrier = overrides.get("type_id", type_id), overrides.get("carrier", carrier)
+        company, when = overrides.get("company", company), self.now - ago
         shipment = next(self.shipments)
         self.parcel(company, shipment, carrier)
         for status, where, days in (("Picked Up", "Monterrey, MX", 4), ("In Transit", "", 3)):
@@ -131,9 +131,9 @@ class World:
                 THEM,
                 type_id=type_id,
                 shipment_id=shipment,
-                comments=given.get("words", words),
-                data=given.get("data"),
-                documents=given.get("documents", ()),
+                comments=overrides.get("words", words),
+                data=overrides.get("data"),
+                documents=overrides.get("documents", ()),
             )
 
     def parcel(self, company: Company, shipment: int, carrier: str) -> None:
@@ -141,57 +141,59 @@ class World:
         number = f"{carrier[:2].upper()}{shipment * 7919:010}MX"
         build.fact("shipment", shipment_id=shipment, tracking_number=number, **fields)
 
-    def scan(self, shipment: int, status: str, where: str, when: datetime, said: str = "") -> None:
+    def scan(
+        self, shipment: int, status: str, where: str, when: datetime, details: str = ""
+    ) -> None:
         build.fact(
             "tracking",
             shipment_id=shipment,
             status=status,
-            status_description=said,
+            status_description=details,
             location=where,
             occurred_at=when.isoformat(),
         )
 
-    def moved(self, ticket: Ticket, to: Status, ago: timedelta, **said: Any) -> None:
+    def move(self, ticket: Ticket, to: Status, ago: timedelta, **options: Any) -> None:
         agent = Ticket.objects.get(pk=ticket.pk).agent or self.ada
         with at(self.now - ago):
-            working.move(ticket.pk, to, user=agent.user, **said)
+            working.move(ticket.pk, to, user=agent.user, **options)
 
-    def decided(self, many: int) -> None:
-        """The week that is over, more of it accepted than not."""
+    def decide_tickets(self, many: int) -> None:
+        """Decide tickets of the last week, more of them accepted than not."""
         for number in range(many):
             ago = 7 * DAY * (number + 1) / (many + 1)
-            ticket = self.opened(ago + 3 * HOUR)
-            self.moved(ticket, Status.IN_REVIEW, ago + (1 + number % 3) * HOUR / 2)
+            ticket = self.open_parcel_ticket(ago + 3 * HOUR)
+            self.move(ticket, Status.IN_REVIEW, ago + (1 + number % 3) * HOUR / 2)
             with at(self.now - ago - (1 + number % 4) * HOUR / 3):
                 working.write(ticket.pk, "We look into it.", user=self.ben.user, public=True)
             declined = number % 4 == 1
             end = Status.DECLINED if declined else Status.ACCEPTED
-            done = max(ago - (number % 7) * 3 * HOUR, HOUR / 10)
+            decided_ago = max(ago - (number % 7) * 3 * HOUR, HOUR / 10)
             reason = "The carrier shows a signature." if declined else "The carrier agrees."
-            self.moved(ticket, end, done, reason=reason)
+            self.move(ticket, end, decided_ago, reason=reason)
 
-    def open(self, many: int) -> None:
-        """In every state, some of them late."""
+    def open_tickets(self, many: int) -> None:
+        """Open tickets in every state, some of them late."""
         ends = cycle((None, Status.IN_REVIEW, Status.INCOMPLETE, None))
         for number, to in zip(range(many), ends, strict=False):
             ago = (1 + number * 7 % 45) * HOUR
-            ticket = self.opened(ago)
+            ticket = self.open_parcel_ticket(ago)
             if to:
-                self.moved(ticket, to, ago * 0.6, reason="Please send the invoice." * (to == 4))
+                self.move(ticket, to, ago * 0.6, reason="Please send the invoice." * (to == 4))
             if to == Status.INCOMPLETE and number % 8 == 2:
                 with at(self.now - ago * 0.2):
-                    self.answered(ticket, Status.FOLLOW_UP, "The invoice is attached.")
+                    self.answer_as_company(ticket, Status.FOLLOW_UP, "The invoice is attached.")
             if to is None and number % 8 == 3:
                 with at(self.now - ago * 0.5):
-                    self.answered(ticket, Status.CLAIM_IN_REVIEW, "Please claim it.")
+                    self.answer_as_company(ticket, Status.CLAIM_IN_REVIEW, "Please claim it.")
 
-    def answered(self, ticket: Ticket, to: Status, text: str) -> None:
+    def answer_as_company(self, ticket: Ticket, to: Status, text: str) -> None:
         updating.update_ticket(ticket.company, ticket.pk, THEM, to=to, text=text)
 
     def lost_parcel(self) -> Ticket:
-        """Ada's ticket with everything on it: what the pictures show."""
+        """Return Ada's ticket with everything on it, as the pictures show it."""
         company = self.companies[0]
-        ticket = self.opened(
+        ticket = self.open_parcel_ticket(
             30 * HOUR,
             company=company,
             type_id=4,
@@ -245,25 +247,25 @@ class World:
             visits.record_visit(ticket.pk, user)
         with at(self.now - 2 * HOUR):
             text = "Here it is: https://files.example.com/altura/invoice-20931.pdf"
-            self.answered(ticket, Status.FOLLOW_UP, text)
+            self.answer_as_company(ticket, Status.FOLLOW_UP, text)
         visits.record_visit(ticket.pk, self.ben.user, writing=True)
         return ticket
 
-    def storm(self) -> None:
-        """A strike at one carrier: more tickets in an hour than in a day."""
+    def start_storm(self) -> None:
+        """Open tickets of one carrier on strike: more in an hour than usual in a day."""
         for number in range(11):
-            self.opened(HOUR * (number + 1) / 13, type_id=8, carrier="redpack")
+            self.open_parcel_ticket(HOUR * (number + 1) / 13, type_id=8, carrier="redpack")
         services.watch()
 
-    def waiting(self) -> None:
-        """Tickets that nobody has yet."""
+    def add_unassigned_tickets(self) -> None:
+        """Open tickets that nobody has yet."""
         Agent.objects.update(available=False)
         for number in range(3):
-            self.opened((number + 1) * HOUR / 5)
+            self.open_parcel_ticket((number + 1) * HOUR / 5)
         Agent.objects.exclude(pk=self.eve.pk).update(available=True)
 
-    def webhooks(self) -> None:
-        """One that does well, one whose receiver fails, one that support has paused."""
+    def add_webhooks(self) -> None:
+        """Create a healthy webhook, one whose receiver fails, and one that support has paused."""
         company = self.companies[0]
         address = "https://hooks.{}.example/parcels".format
         self.well = build.webhook(company, url=address("altura"))
@@ -275,8 +277,8 @@ class World:
             paused_reason="The certificate has expired; Norte renews it on Monday.",
         )
 
-    def sent(self, *, failing: bool = False) -> None:
-        """Attempt what waits, as the engine would; `failing`: one receiver answers 503."""
+    def attempt_deliveries(self, *, failing: bool = False) -> None:
+        """Attempt due deliveries as the engine would; if `failing`, one receiver answers 503."""
         broken = {"status": 503, "error": "", "answer": READ_ONLY, "unreachable": False}
         while claimed := claim(20):
             recording.record_attempts(

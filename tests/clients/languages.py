@@ -1,4 +1,4 @@
-"""The functions of clients/ that verify, each asked many questions at one start."""
+"""The functions of clients/ that verify, each given many questions in one process."""
 
 import base64
 import json
@@ -32,14 +32,14 @@ HEADERS = {
 
 @dataclass(frozen=True)
 class Question:
-    """One request; the known one where nothing else is said."""
+    """One request; the known one unless fields say otherwise."""
 
     headers: dict[str, str] = field(default_factory=lambda: dict(HEADERS))
     body: bytes = BODY.encode()
     secret: str = SECRET
     now_ms: int = TIMESTAMP
 
-    def told(self) -> dict[str, object]:
+    def as_json(self) -> dict[str, object]:
         body = base64.b64encode(self.body).decode()
         return {
             "secret": self.secret,
@@ -61,21 +61,21 @@ class Language(NamedTuple):
     driver: str
 
     def verdicts(self, questions: Sequence[Question], folder: Path) -> list[bool | str]:
-        """Raises pytest's skip where the interpreter is missing."""
-        found = sys.executable if self.interpreter == "python" else program(self.interpreter)
+        """Answer each question. Skips the test if the interpreter is missing."""
+        interpreter = sys.executable if self.interpreter == "python" else program(self.interpreter)
         shutil.copy(CLIENTS / self.file, folder)
         (folder / self.driver_name).write_text(self.driver)
-        start = [found, self.driver_name]
+        start = [interpreter, self.driver_name]
         if self.interpreter == "go":
-            # A module of our own, whose package lies in a folder of its own.
+            # A module of our own needs a package in a separate folder.
             (folder / "go.mod").write_text("module asked\n\ngo 1.17\n")
             (folder / "webhook").mkdir()
             shutil.move(folder / "verify.go", folder / "webhook")
-            start = [found, "run", "."]
+            start = [interpreter, "run", "."]
         ran = subprocess.run(
             start,
             cwd=folder,
-            input=json.dumps([each.told() for each in questions]),
+            input=json.dumps([each.as_json() for each in questions]),
             capture_output=True,
             text=True,
             timeout=120,

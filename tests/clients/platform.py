@@ -1,11 +1,11 @@
-"""The part of the service that listen uses, played by a stand-in, with its events in a list."""
+"""The part of the service that listen uses, played by a stand-in with a list of events."""
 
 import itertools
 import re
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from tests.clients.stand_in import Asked, StandIn, Told
+from tests.clients.stand_in import Request, Response, StandIn
 
 TYPES = [
     {"id": 1, "name": "onShipmentStatusUpdate"},
@@ -16,19 +16,19 @@ SIGNED = (3, 5)
 
 
 class Platform(StandIn):
-    """`webhooks` are those that exist. `instead` has answers that are given before true ones."""
+    """Stand-in with existing `webhooks`. Responses in `instead` go out before the real ones."""
 
     def __init__(self) -> None:
         super().__init__()
         self.ids = itertools.count(1)
         self.webhooks: dict[int, dict[str, Any]] = {}
-        self.kept: dict[str, Told] = {}
+        self.stored_answers: dict[str, Response] = {}
         self.events: list[dict[str, Any]] = []
-        self.instead: list[Told] = []
+        self.instead: list[Response] = []
         self.answer = self.play
 
     def happen(self, type_id: int = 3, count: int = 1) -> None:
-        """Something of which webhooks of this type are told."""
+        """Record events for all webhooks of this type."""
         for _ in range(count):
             number = len(self.events)
             name = next(each["name"] for each in TYPES if each["id"] == type_id)
@@ -48,40 +48,41 @@ class Platform(StandIn):
             }
             self.events.append({"type_id": type_id, "row": row})
 
-    def play(self, asked: Asked) -> Told:
-        path, query = urlsplit(asked.path).path, parse_qs(urlsplit(asked.path).query)
+    def play(self, request: Request) -> Response:
+        path, query = urlsplit(request.path).path, parse_qs(urlsplit(request.path).query)
         if self.instead and path.endswith("/events"):
             return self.instead.pop(0)
-        if asked.line == "GET /webhook-types":
-            return Told(200, TYPES)
-        if asked.method == "GET" and path == "/webhooks":
+        if request.line == "GET /webhook-types":
+            return Response(200, TYPES)
+        if request.method == "GET" and path == "/webhooks":
             all_too = query.get("without_url") == ["1"]
             listed = [each for each in self.webhooks.values() if all_too or each["url"]]
-            return Told(200, {"data": listed, "next_cursor": None})
-        if asked.line == "POST /webhooks":
-            return self.make(asked)
+            return Response(200, {"data": listed, "next_cursor": None})
+        if request.line == "POST /webhooks":
+            return self.make(request)
         id = int(re.match(r"/webhooks/(\d+)", path)[1])
         if id not in self.webhooks:
-            return Told(404, {"message": "Not found."})
-        if asked.method == "DELETE":
+            return Response(404, {"message": "Not found."})
+        if request.method == "DELETE":
             del self.webhooks[id]
-            return Told(200, {"data": True})
+            return Response(200, {"data": True})
         return self.page(id, int(query["limit"][0]), int(query.get("after", ["0"])[0]))
 
-    def make(self, asked: Asked) -> Told:
-        key, type_id = asked.headers["Idempotency-Key"], asked.body["type_id"]
-        if key not in self.kept:
-            made = {"id": next(self.ids), "type_id": type_id, "url": asked.body["url"]}
-            self.webhooks[made["id"]] = made
-            secret = {"secret": f"secret-{made['id']}"} if type_id in SIGNED else {}
-            self.kept[key] = Told(200, {"meta": "webhook_created", "data": {**made, **secret}})
-        return self.kept[key]
+    def make(self, request: Request) -> Response:
+        key, type_id = request.headers["Idempotency-Key"], request.body["type_id"]
+        if key not in self.stored_answers:
+            webhook = {"id": next(self.ids), "type_id": type_id, "url": request.body["url"]}
+            self.webhooks[webhook["id"]] = webhook
+            secret = {"secret": f"secret-{webhook['id']}"} if type_id in SIGNED else {}
+            body = {"meta": "webhook_created", "data": {**webhook, **secret}}
+            self.stored_answers[key] = Response(200, body)
+        return self.stored_answers[key]
 
-    def page(self, id: int, limit: int, after: int) -> Told:
+    def page(self, id: int, limit: int, after: int) -> Response:
         news = [
             (number, each["row"])
             for number, each in enumerate(self.events, start=1)
             if number > after and each["type_id"] == self.webhooks[id]["type_id"]
         ][:limit]
         cursor = str(news[-1][0] if news else after)
-        return Told(200, {"data": [row for _, row in news], "next_cursor": cursor})
+        return Response(200, {"data": [row for _, row in news], "next_cursor": cursor})

@@ -1,4 +1,4 @@
-"""A service that answers what a test says, and clients/ loaded as modules."""
+"""A service that answers as a test defines, and a loader of clients/ as modules."""
 
 import importlib.util
 import json
@@ -14,7 +14,7 @@ from tests.clients.languages import CLIENTS
 
 
 def load(file: str) -> ModuleType:
-    """A module of clients/ under a name that nothing else has."""
+    """Load a module of clients/ under a name that nothing else has."""
     name = f"clients_{file.removesuffix('.py').replace('/', '_')}"
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(name, CLIENTS / file)
@@ -23,7 +23,7 @@ def load(file: str) -> ModuleType:
     return sys.modules[name]
 
 
-class Asked(NamedTuple):
+class Request(NamedTuple):
     method: str
     path: str
     headers: dict[str, str]
@@ -34,8 +34,8 @@ class Asked(NamedTuple):
         return f"{self.method} {self.path}"
 
 
-class Told(NamedTuple):
-    """An answer; without a status the connection is cut off instead."""
+class Response(NamedTuple):
+    """A response; without a status the connection is cut instead."""
 
     status: int
     body: Any = None
@@ -43,15 +43,16 @@ class Told(NamedTuple):
 
 
 class StandIn:
-    """Replace `answer` to say what comes next; `asked` has every request."""
+    """Replace `answer` to define the responses; `requests` has every request."""
 
     def __init__(self) -> None:
-        self.asked: list[Asked] = []
-        self.answer: Callable[[Asked], Told] = lambda asked: Told(404, {"message": "Not found."})
+        self.requests: list[Request] = []
+        not_found = Response(404, {"message": "Not found."})
+        self.answer: Callable[[Request], Response] = lambda _: not_found
         self.url = ""
 
     def lines(self) -> list[str]:
-        return [each.line for each in self.asked]
+        return [each.line for each in self.requests]
 
     @contextmanager
     def serving(self) -> Iterator["StandIn"]:
@@ -68,14 +69,15 @@ def handler(stand_in: StandIn) -> type[BaseHTTPRequestHandler]:
         def answer(self) -> None:
             content = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             body = json.loads(content) if content else None
-            asked = Asked(self.command, self.path, dict(self.headers), body)
-            stand_in.asked.append(asked)
-            told = stand_in.answer(asked)
-            if not told.status:
+            request = Request(self.command, self.path, dict(self.headers), body)
+            stand_in.requests.append(request)
+            answer = stand_in.answer(request)
+            if not answer.status:
                 return
-            content = told.body if isinstance(told.body, bytes) else json.dumps(told.body).encode()
-            self.send_response(told.status)
-            for name, value in told.headers.items():
+            body = answer.body
+            content = body if isinstance(body, bytes) else json.dumps(body).encode()
+            self.send_response(answer.status)
+            for name, value in answer.headers.items():
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()

@@ -1,4 +1,4 @@
-"""Clients that generators make from GET /schema go on when they meet what is new."""
+"""Clients that generators make from GET /schema go on when they meet new values."""
 
 import json
 import re
@@ -38,24 +38,24 @@ print(json.dumps([parse(*case) for case in json.load(sys.stdin)]))
 
 
 def python_client(folder: Path, schema: dict[str, Any]) -> None:
-    """Write the package `generated` into the folder."""
+    """Generate the package `generated` in the folder."""
     (folder / "schema.json").write_text(json.dumps(schema))
     (folder / "config.yaml").write_text("post_hooks: []\n")
     generator = Path(sys.executable).with_name("openapi-python-client")
     options = ["--path", "schema.json", "--output-path", "generated", "--meta", "none"]
-    made = subprocess.run(
+    result = subprocess.run(
         [generator, "generate", *options, "--config", "config.yaml"],
         cwd=folder,
         capture_output=True,
         text=True,
         timeout=120,
     )
-    assert made.returncode == 0, made.stdout + made.stderr
+    assert result.returncode == 0, result.stdout + result.stderr
 
 
 def module_of(operation: Operation) -> str:
     name = re.sub("([A-Z])", r"_\1", str(operation)).lower()
-    return f"generated.api.{operation.told['tags'][0].lower()}.{name}"
+    return f"generated.api.{operation.spec['tags'][0].lower()}.{name}"
 
 
 def parsed(folder: Path) -> list[Any]:
@@ -73,21 +73,21 @@ def parsed(folder: Path) -> list[Any]:
     return read
 
 
-def test_a_client_in_python_reads_what_is_new(tmp_path: Path) -> None:
+def test_python_client_reads_new_values(tmp_path: Path) -> None:
     python_client(tmp_path, description())
 
     read = parsed(tmp_path)
 
     assert {name for *_, names in ANSWERS for name in names} >= GROWING
-    for (operation, status, answer, _), told in zip(ANSWERS, read, strict=True):
-        assert told == answer, (str(operation), status)
+    for (operation, status, answer, _), parsed_answer in zip(ANSWERS, read, strict=True):
+        assert parsed_answer == answer, (str(operation), status)
 
 
 @pytest.mark.whole
-def test_one_made_from_closed_lists_would_fail(tmp_path: Path) -> None:
-    """The test above notices if a list is closed in the description."""
+def test_client_made_from_closed_lists_would_fail(tmp_path: Path) -> None:
+    """Prove that the test above notices a list that the description closes."""
     python_client(tmp_path, closed(description()))
 
-    failed = [told for told in parsed(tmp_path) if isinstance(told, str)]
+    failed = [answer for answer in parsed(tmp_path) if isinstance(answer, str)]
 
-    assert [told for told in failed if f"'{NEW_TEXT}' is not a valid" in told]
+    assert [answer for answer in failed if f"'{NEW_TEXT}' is not a valid" in answer]

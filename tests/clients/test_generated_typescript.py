@@ -1,4 +1,4 @@
-"""The client of openapi-typescript and openapi-fetch takes what is new: tsc checks, Node runs it.
+"""The client of openapi-typescript and openapi-fetch takes new values: tsc checks, Node runs it.
 
 The packages are those of tests/clients/npm/package-lock.json, with their hashes.
 """
@@ -21,7 +21,7 @@ NPM = Path(__file__).with_name("npm")
 ANSWERS = list(answers())
 OPTIONS = ["--strict", "--module", "nodenext", "--target", "es2022", "--skipLibCheck"]
 
-# Cursors go back as they came, and what is unknown may be compared.
+# Cursors go back unchanged, and unknown values may be compared.
 FLOW = """
 import createClient from "openapi-fetch";
 import type { paths } from "./api.js";
@@ -64,18 +64,18 @@ console.log(JSON.stringify([cases.length, different]));
 
 @pytest.fixture(scope="module")
 def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the packages. Skips without npm or its registry."""
+    """Install the packages in a folder. Skips without npm or its registry."""
     npm = program("npm")
     folder = tmp_path_factory.mktemp("npm")
     for name in ("package.json", "package-lock.json"):
         shutil.copy(NPM / name, folder)
     options = ["--ignore-scripts", "--no-audit", "--no-fund"]
-    # A network that swallows what is sent counts as none.
+    # A network that drops packets counts as no network.
     options += ["--fetch-retries=1", "--fetch-timeout=30000"]
-    done = run(npm, "ci", *options, folder=folder)
-    if done.returncode and any(code in done.stderr for code in NO_REGISTRY_SAYS):
+    result = run(npm, "ci", *options, folder=folder)
+    if result.returncode and any(code in result.stderr for code in NO_REGISTRY_SAYS):
         pytest.skip(NO_REGISTRY)
-    assert done.returncode == 0, done.stderr
+    assert result.returncode == 0, result.stderr
     return folder
 
 
@@ -86,11 +86,11 @@ def run(*command: str | Path, folder: Path, **options: Any) -> subprocess.Comple
 
 
 def type_check(packages: Path, schema: dict[str, Any], files: dict[str, str]) -> str:
-    """Return what tsc has against the files, of which each may import ./api.js."""
+    """Return tsc's errors about the files, each of which may import ./api.js."""
     (packages / "schema.json").write_text(json.dumps(schema))
     bin = packages / "node_modules" / ".bin"
-    made = run(bin / "openapi-typescript", "schema.json", "-o", "api.d.ts", folder=packages)
-    assert made.returncode == 0, made.stderr
+    result = run(bin / "openapi-typescript", "schema.json", "-o", "api.d.ts", folder=packages)
+    assert result.returncode == 0, result.stderr
     for name, text in files.items():
         (packages / name).write_text(text)
     return run(bin / "tsc", "--noEmit", *OPTIONS, *files, folder=packages).stdout
@@ -115,7 +115,7 @@ def described(answer: Any) -> Any:
 
 
 def path_ids(operation: Operation) -> dict[str, str]:
-    parameters = operation.told.get("parameters", [])
+    parameters = operation.spec.get("parameters", [])
     return {each["name"]: "1" for each in parameters if each["in"] == "path"}
 
 
@@ -126,10 +126,10 @@ def test_new_values_and_cursors_are_of_the_right_type(packages: Path) -> None:
 
 
 def test_closed_lists_would_be_noticed(packages: Path) -> None:
-    found = type_check(packages, closed(description()), {"answers.ts": typed_answers()})
+    errors = type_check(packages, closed(description()), {"answers.ts": typed_answers()})
 
-    assert f"""Type '"{NEW_TEXT}"' is not assignable""" in found
-    assert f"Type '{NEW_NUMBER}' is not assignable" in found
+    assert f"""Type '"{NEW_TEXT}"' is not assignable""" in errors
+    assert f"Type '{NEW_NUMBER}' is not assignable" in errors
 
 
 def test_every_answer_arrives_as_it_was_sent(packages: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from tests.clients.languages import CLIENTS
 from tests.clients.platform import Platform
-from tests.clients.stand_in import Told, load
+from tests.clients.stand_in import Response, load
 from tools.faults.ports import free_port
 from tools.faults.receiver import Answer, Received, Receiver
 
@@ -39,7 +39,7 @@ def receiver() -> Iterator[Receiver]:
 
 @pytest.fixture
 def naps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The seconds that listen has slept; it takes no time here."""
+    """Replace sleep; returns the list of seconds that listen has slept, at no cost of time."""
     naps: list[float] = []
     clock = SimpleNamespace(monotonic=time.monotonic, strftime=time.strftime, naps=naps, steps=[])
 
@@ -58,12 +58,12 @@ Run = Callable[..., int]
 
 
 def nothing() -> None:
-    """A nap in which nothing happens."""
+    """Do nothing during a nap."""
 
 
 @pytest.fixture
 def run(naps: list[float], receiver: Receiver) -> Run:
-    """Run listen until it has taken as many naps as there are steps; one happens in each."""
+    """Run listen until it has napped once for each step; one step runs in each nap."""
 
     def started(*arguments: Any, steps: tuple[Callable[[], object], ...] = ()) -> int:
         listen.time.steps = list(steps)
@@ -86,12 +86,12 @@ def test_forwards_in_order_as_the_service_would_and_deletes_what_it_made(
     assert numbers(receiver) == [str(n) for n in range(47)]
     first = receiver.log[0]
     assert (first.path, first.body) == ("/hook?a=b", platform.events[0]["row"]["body"].encode())
-    sent = dict(first.headers)
-    assert (sent.pop("Host"), int(sent.pop("Content-Length"))) == (
+    forwarded = dict(first.headers)
+    assert (forwarded.pop("Host"), int(forwarded.pop("Content-Length"))) == (
         receiver.url.removeprefix("http://"),
         len(first.body),
     )
-    assert sent == platform.events[0]["row"]["headers"]
+    assert forwarded == platform.events[0]["row"]["headers"]
     assert platform.webhooks == {}
     printed = capsys.readouterr().out.splitlines()
     assert printed[1] == "  tracking.simple: webhook 1, signing secret secret-1"
@@ -112,7 +112,7 @@ def test_several_types_each_have_a_webhook(
 
     assert sorted(numbers(receiver)) == ["0", "1", "2", "3"]
     assert {each.headers["Authorization"] for each in receiver.log} == {"Bearer abc"}
-    assert [each.body["type_id"] for each in platform.asked if each.body] == [1, 3, 5]
+    assert [each.body["type_id"] for each in platform.requests if each.body] == [1, 3, 5]
     assert "onShipmentStatusUpdate: webhook 1, unsigned" in capsys.readouterr().out
 
 
@@ -135,21 +135,21 @@ def test_waits_as_long_as_the_service_asks_and_survives_its_absence(
 ) -> None:
     platform.happen(count=3)
     platform.instead = [
-        Told(429, {"message": "Too many."}, {"Retry-After": "17"}),
-        Told(503, {}, {"Retry-After": "Fri, 31 Dec 1999 23:59:59 GMT"}),
-        *[Told(0)] * 7,
-        Told(502, b"<h1>Bad Gateway</h1>"),
-        Told(200, b"<h1>Maintenance</h1>"),
+        Response(429, {"message": "Too many."}, {"Retry-After": "17"}),
+        Response(503, {}, {"Retry-After": "Fri, 31 Dec 1999 23:59:59 GMT"}),
+        *[Response(0)] * 7,
+        Response(502, b"<h1>Bad Gateway</h1>"),
+        Response(200, b"<h1>Maintenance</h1>"),
     ]
 
     assert run(steps=(nothing,) * 11) == 0
 
     assert naps[:11] == [17, 2, 4, 8, 16, 30, 30, 30, 30, 30, 30]
     assert numbers(receiver) == ["0", "1", "2"]
-    told = capsys.readouterr().err
-    assert "it answers 429); asking again in 17 s" in told
-    assert "its answer is not JSON" in told
-    assert told.count("the service answers again") == 1
+    output = capsys.readouterr().err
+    assert "it answers 429); asking again in 17 s" in output
+    assert "its answer is not JSON" in output
+    assert output.count("the service answers again") == 1
 
 
 def test_events_wait_for_a_program_that_is_not_running(
@@ -173,7 +173,7 @@ def test_events_wait_for_a_program_that_is_not_running(
     assert capsys.readouterr().err.count("nobody listens") == 1
 
 
-def test_a_failure_is_tried_again_twice_then_told_and_passed_over(
+def test_failure_is_retried_twice_then_reported_and_skipped(
     platform: Platform,
     receiver: Receiver,
     run: Run,
@@ -203,7 +203,7 @@ def test_a_failure_is_tried_again_twice_then_told_and_passed_over(
     assert "forwarded 1, not accepted 3" in printed
 
 
-def test_what_takes_long_to_forward_is_fetched_again_for_a_fresh_signature(
+def test_slow_forward_is_fetched_again_for_a_fresh_signature(
     platform: Platform, receiver: Receiver, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     platform.happen(count=3)
@@ -219,7 +219,7 @@ def test_a_cursor_that_has_expired_begins_again(
     platform: Platform, receiver: Receiver, run: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def expire() -> None:
-        platform.instead = [Told(410, {"message": "Too old.", "code": "cursor_expired"})]
+        platform.instead = [Response(410, {"message": "Too old.", "code": "cursor_expired"})]
         platform.happen()
 
     platform.happen()
@@ -229,12 +229,12 @@ def test_a_cursor_that_has_expired_begins_again(
     assert "Too old. Beginning again" in capsys.readouterr().err
 
 
-# What is left behind
+# Leftovers of a run
 
 
 @pytest.fixture
 def background(platform: Platform) -> Iterator[Callable[..., subprocess.Popen[str]]]:
-    """Starts listen as a process of its own; returns when it listens."""
+    """Start listen in a process of its own; returns when it listens."""
     started = []
 
     def start() -> subprocess.Popen[str]:
@@ -256,7 +256,7 @@ def background(platform: Platform) -> Iterator[Callable[..., subprocess.Popen[st
         process.stdout.close()
 
 
-def test_what_a_killed_one_left_is_deleted_at_the_next_start_and_nothing_else(
+def test_next_start_deletes_only_what_a_killed_run_left(
     platform: Platform, background: Any, run: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
     platform.webhooks[99] = {"id": 99, "type_id": 3, "url": None}
@@ -274,7 +274,7 @@ def test_what_a_killed_one_left_is_deleted_at_the_next_start_and_nothing_else(
     assert set(platform.webhooks) == {99}
 
 
-def test_print_secret_beside_a_running_listen_prints_its_secret_and_makes_nothing(
+def test_print_secret_reuses_the_webhook_of_a_running_listen(
     platform: Platform, background: Any, run: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
     background()
@@ -282,13 +282,13 @@ def test_print_secret_beside_a_running_listen_prints_its_secret_and_makes_nothin
     assert run("--print-secret") == 0
     assert capsys.readouterr().out == "secret-1\n"
     assert set(platform.webhooks) == {1}
-    # It has none of type 5; the new one is kept for the next start.
+    # No type 5 exists yet; the new one is kept for the next start.
     assert run("--print-secret", "--type", "5", "3", "1") == 0
     assert capsys.readouterr().out == "secret-1\nsecret-3\n"
     assert {id: each["type_id"] for id, each in platform.webhooks.items()} == {1: 3, 2: 1, 3: 5}
 
 
-def test_print_secret_beside_the_listen_of_another_token_makes_its_own(
+def test_print_secret_ignores_the_listen_of_another_token(
     platform: Platform,
     background: Any,
     run: Run,
@@ -321,10 +321,10 @@ def test_leaves_alone_what_another_token_left(
 def test_a_webhook_whose_answer_got_lost_is_found_by_its_key(
     platform: Platform, run: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def lose(asked: Any) -> Told:
-        told = platform.play(asked)
-        lost = asked.line == "POST /webhooks"
-        return Told(0) if lost else told
+    def lose(request: Any) -> Response:
+        answer = platform.play(request)
+        lost = request.line == "POST /webhooks"
+        return Response(0) if lost else answer
 
     platform.answer = lose
     assert run() == 1
@@ -334,7 +334,7 @@ def test_a_webhook_whose_answer_got_lost_is_found_by_its_key(
     platform.answer = platform.play
     run()
 
-    keys = [each.headers["Idempotency-Key"] for each in platform.asked if each.method == "POST"]
+    keys = [each.headers["Idempotency-Key"] for each in platform.requests if each.method == "POST"]
     assert len(set(keys)) == 2
     assert platform.webhooks == {}
 
@@ -374,11 +374,11 @@ def test_a_kept_webhook_that_is_gone_is_made_anew(
     assert capsys.readouterr().out == "secret-1\nsecret-2\n"
 
 
-# What a person is told
+# Messages to the user
 
 
 @pytest.mark.parametrize(
-    ("arguments", "variables", "told"),
+    ("arguments", "variables", "message"),
     [
         ([], {}, "where to? add --forward"),
         (["--forward", "x"], {"PARCELDESK_TOKEN": ""}, "no token; set PARCELDESK_TOKEN"),
@@ -395,49 +395,53 @@ def test_a_kept_webhook_that_is_gone_is_made_anew(
         ),
     ],
 )
-def test_says_what_is_wrong_with_how_it_was_started(
+def test_wrong_arguments_are_explained(
     platform: Platform,
     naps: list[float],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     arguments: list[str],
     variables: dict[str, str],
-    told: str,
+    message: str,
 ) -> None:
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
 
     assert listen.main(arguments) == 1
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert platform.webhooks == {}
 
 
 @pytest.mark.parametrize(
-    ("line", "answer", "told"),
+    ("line", "answer", "message"),
     [
-        ("GET /webhook-types", Told(401, {"message": "Unknown."}), "Is the token whole"),
-        ("GET /webhook-types", Told(301, {}, {"Location": "https://x"}), "it is now at https://x"),
+        ("GET /webhook-types", Response(401, {"message": "Unknown."}), "Is the token whole"),
+        (
+            "GET /webhook-types",
+            Response(301, {}, {"Location": "https://x"}),
+            "it is now at https://x",
+        ),
         (
             "POST /webhooks",
-            Told(422, {"message": "You have 100 webhooks.", "code": "webhook_limit"}),
+            Response(422, {"message": "You have 100 webhooks.", "code": "webhook_limit"}),
             "You have 100 webhooks. DELETE /webhooks/ID deletes one; without a URL are 99",
         ),
-        ("POST /webhooks", Told(400, {"message": "url: null."}), "refuses (400): url: null."),
-        ("GET /webhooks/1/events?limit=20", Told(404, {}), "has been deleted elsewhere"),
-        ("GET /webhooks/1/events?limit=20", Told(401, {}), "Is the token whole"),
+        ("POST /webhooks", Response(400, {"message": "url: null."}), "refuses (400): url: null."),
+        ("GET /webhooks/1/events?limit=20", Response(404, {}), "has been deleted elsewhere"),
+        ("GET /webhooks/1/events?limit=20", Response(401, {}), "Is the token whole"),
     ],
 )
-def test_says_what_the_service_has_against_it(
+def test_refusals_of_the_service_are_explained(
     platform: Platform,
     run: Run,
     capsys: pytest.CaptureFixture[str],
     line: str,
-    answer: Told,
-    told: str,
+    answer: Response,
+    message: str,
 ) -> None:
     platform.webhooks[99] = {"id": 99, "type_id": 3, "url": None}
-    platform.answer = lambda asked: answer if asked.line == line else platform.play(asked)
+    platform.answer = lambda request: answer if request.line == line else platform.play(request)
 
     assert run() == 1
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert set(platform.webhooks) == {99}

@@ -1,4 +1,4 @@
-"""The example receivers of clients/ verify, know repeats and late events, and lose nothing."""
+"""The example receivers of clients/ verify, recognize repeats and late events, and lose nothing."""
 
 import hashlib
 import hmac
@@ -34,10 +34,10 @@ class Program:
 
     def __init__(self, file: str, store: Path) -> None:
         interpreter = program("node") if file.endswith(".js") else sys.executable
-        said = {"WEBHOOK_SECRET": " ".join(SECRETS), "WEBHOOK_STORE": str(store)}
+        settings = {"WEBHOOK_SECRET": " ".join(SECRETS), "WEBHOOK_STORE": str(store)}
         self.process = subprocess.Popen(
             [interpreter, CLIENTS / file, "0"],
-            env={**os.environ, **said},
+            env={**os.environ, **settings},
             stdout=subprocess.PIPE,
             text=True,
         )
@@ -79,9 +79,9 @@ def request_of(
     event: str = "tracking.simple",
     **data: object,
 ) -> tuple[dict[str, str], bytes]:
-    """A delivery as we sign it."""
-    told = {"shipment_id": 4101, "status": status, **data}
-    body = json.dumps({"type": event, "data": told}).encode()
+    """Build a delivery as the service signs it."""
+    fields = {"shipment_id": 4101, "status": status, **data}
+    body = json.dumps({"type": event, "data": fields}).encode()
     stamp = str(int(time.time() * 1000))
     digest = hmac.new(secret.encode(), f"{stamp}.{event}.".encode() + body, hashlib.sha256)
     headers = {
@@ -112,7 +112,7 @@ def test_works_on_each_event_once_and_tells_late_ones_apart(start: Start) -> Non
     assert receiver.line() == "repeated a"
     assert post(receiver, request_of("c", 8, "shipped")) == 200
     assert receiver.line() == "late tracking.simple shipment 4101 shipped"
-    # Another type of webhook tells the same fact.
+    # Another type of webhook reports the same fact.
     assert post(receiver, request_of("d", 9, "delivered")) == 200
     assert receiver.line() == "verified tracking.simple shipment 4101 delivered"
     assert post(receiver, request_of("e", 1, "closed", ticket_id=12)) == 200
@@ -124,9 +124,9 @@ def test_compares_statuses_with_statuses_and_each_other_type_with_itself(start: 
 
     for request, line in (
         (request_of("a", 9, "", event="surcharge"), "verified surcharge shipment 4101 "),
-        # Its webhook was slower; no newer status is known.
+        # The webhook was slower; no newer status is known.
         (request_of("b", 8), "verified tracking.simple shipment 4101 delivered"),
-        # Types 3 and 4 tell the same statuses.
+        # Types 3 and 4 report the same statuses.
         (
             request_of("c", 7, "shipped", event="ecommerceTracking"),
             "late ecommerceTracking shipment 4101 shipped",
@@ -143,7 +143,7 @@ def test_compares_statuses_with_statuses_and_each_other_type_with_itself(start: 
 def test_a_status_that_comes_after_a_newer_surcharge_is_not_late(
     start: Start, company: Company, loopback: Policy, delay: str
 ) -> None:
-    """Two webhooks of a shipment have no common order: one of them waits, and nothing is lost."""
+    """Lose nothing: two webhooks of a shipment have no common order, and one of them waits."""
     started = start()
     with FakeReceiver() as receiver:
         receiver.answer = lambda request: pass_on(started, request)
@@ -206,20 +206,20 @@ def test_refuses_what_it_cannot_verify_and_goes_on(start: Start) -> None:
     assert receiver.line() == "verified tracking.simple shipment 4101 delivered"
 
 
-def test_what_was_not_done_when_it_was_killed_is_done_once_it_receives(
+def test_work_interrupted_by_a_kill_is_done_after_the_next_start(
     start: Start, tmp_path: Path
 ) -> None:
     receiver = start()
     assert post(receiver, request_of("a", 7)) == 200
-    told = receiver.line()
+    line = receiver.line()
     receiver.stop(signal.SIGKILL)
     forget_what_is_done(tmp_path / "store")
 
-    assert start().line() == told
+    assert start().line() == line
 
 
 def forget_what_is_done(store: Path) -> None:
-    """As if the kill had come before anything was noted as done."""
+    """Clear the marks of finished work, as if the kill had come before any was written."""
     if store.read_bytes().startswith(b"SQLite"):
         with closing(sqlite3.connect(store)) as database, database:
             database.execute("UPDATE event SET done = 0")
@@ -238,12 +238,12 @@ def test_killed_and_started_again_it_knows_what_it_had(start: Start) -> None:
     again = start()
 
     assert post(again, request_of("a", 7)) == 200
-    # The kill may have come before it was noted that the last one is done with: then it is done
-    # once more, whenever the thread that does it comes to it.
-    heard = (line for line in iter(again.line, "") if line != last)
-    assert next(heard) == "repeated a"
+    # The kill may have come before the last one was marked as done: then it is done once
+    # more, whenever the thread that does it comes to it.
+    lines = (line for line in iter(again.line, "") if line != last)
+    assert next(lines) == "repeated a"
     assert post(again, request_of("c", 6, "shipped")) == 200
-    assert next(heard) == "late tracking.simple shipment 4101 shipped"
+    assert next(lines) == "late tracking.simple shipment 4101 shipped"
 
 
 @pytest.mark.parametrize("file", ["python/receiver.py", "node/receiver.js"])

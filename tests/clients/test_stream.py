@@ -1,4 +1,4 @@
-"""clients/ and the stream of the real service: what listen forwards is what was published."""
+"""clients/ and the stream of the real service: listen forwards what was published."""
 
 import time
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ def receiver() -> Iterator[Receiver]:
         yield receiver
 
 
-def test_what_is_published_reaches_the_laptop_signed_and_in_order(
+def test_published_events_reach_the_laptop_signed_and_in_order(
     live_server: LiveServer,
     receiver: Receiver,
     tmp_path: Path,
@@ -43,7 +43,7 @@ def test_what_is_published_reaches_the_laptop_signed_and_in_order(
                 [build.news(company, n % 3 + 1, body=body) for n, body in enumerate(bodies)]
             )
             return
-        # Before listen deletes it: the Python client reads the same stream.
+        # Listen deletes it at its end; until then the Python client reads the same stream.
         (webhook,) = desk.webhooks.list(without_url=True)
         pages = list(desk.webhooks.events(webhook["id"], limit=50))
         with pytest.raises(client.ApiError) as without_url:

@@ -1,4 +1,4 @@
-"""Answers as a later version of the service may send them: new values, new members."""
+"""Answers that a later version of the service may send: new values, new members."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,7 +11,7 @@ NEW_TEXT, NEW_NUMBER = "something_new", 987
 
 
 def answers() -> Iterator[tuple[Operation, int, Any, list[str]]]:
-    """Each example of each answer, and the names of its members that have a new value."""
+    """Yield each example of each answer, and the names of its members that have a new value."""
     for operation in operations():
         for status, part in {"200": operation.responses["200"], **operation.refusals}.items():
             schema = part["content"]["application/json"]["schema"]
@@ -21,7 +21,7 @@ def answers() -> Iterator[tuple[Operation, int, Any, list[str]]]:
 
 
 def renewed(value: Any, schema: dict[str, Any], name: str, names: list[str]) -> Any:
-    """Put a new value wherever the description says that there may be one."""
+    """Replace each value that the description allows to grow by a new one."""
     for branch in branches(schema):
         if value is None:
             continue
@@ -50,12 +50,12 @@ def branches(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def is_open(schema: dict[str, Any]) -> bool:
     about = schema.get("description", "")
     if not isinstance(about, str):
-        return False  # a member of that name
+        return False  # a member with that name
     return "More may come." in about or about.startswith("Stable, for programs")
 
 
 def closed(part: Any) -> Any:
-    """The description as it would be with a closed list of every value that is known today."""
+    """Return the description with a closed list wherever values may grow."""
     if isinstance(part, list):
         return [closed(each) for each in part]
     if not isinstance(part, dict):

@@ -1,4 +1,4 @@
-"""Acts by API that change where events go are in the audit, with the token that was used."""
+"""API calls that change where events go are audited with the token that they used."""
 
 import json
 import logging
@@ -24,7 +24,7 @@ ADDRESS = "https://hooks.example.com/one"
 
 
 def caller(company: Company) -> tuple[APIClient, str]:
-    """A client with a token of its own, and the prefix of that."""
+    """Return a client with a token of its own, and the token's prefix."""
     token = companies.issue_token(company.pk)
     return APIClient(headers={"Authorization": f"Bearer {token}"}), token[:PREFIX_LENGTH]
 
@@ -37,7 +37,7 @@ def audit_of(token: str) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def other(company: Company) -> Company:
-    """Another company with two webhooks, and a second token of the first that is used as well."""
+    """Create a company with two webhooks, and a second token of the first that is also used."""
     other = build.company("Other")
     for client, _ in (caller(other), caller(company)):
         for type_id in (1, 3):
@@ -51,8 +51,8 @@ def test_each_act_names_the_token_and_no_text_of_the_company(
 ) -> None:
     client, prefix = caller(company)
     body = {"url": f"{ADDRESS}/two", "type_id": 3, "auth_token": "stranger"}
-    made = client.post("/webhooks", body, format="json", headers={"X-Request-Id": "Jane-Doe"})
-    webhook = made.json()["data"]["id"]
+    answer = client.post("/webhooks", body, format="json", headers={"X-Request-Id": "Jane-Doe"})
+    webhook = answer.json()["data"]["id"]
     client.put(f"/webhooks/{webhook}", {"active": 0, "url": f"{ADDRESS}/3"}, format="json")
     client.put(f"/webhooks/{webhook}", {"active": 1}, format="json")
     client.post(f"/webhooks/{webhook}/secret", {"activates_in": 60}, format="json")
@@ -63,10 +63,10 @@ def test_each_act_names_the_token_and_no_text_of_the_company(
     client.post(f"/webhooks/{webhook}/recover", since, format="json")
     client.delete(f"/webhooks/{webhook}")
 
-    found = audit_of(prefix)
+    entries = audit_of(prefix)
 
     name = f"webhook {webhook}"
-    assert [(one["act"], one["about"]) for one in reversed(found)] == [
+    assert [(one["act"], one["about"]) for one in reversed(entries)] == [
         ("register_webhook", name),
         ("change_webhook", name),
         ("change_webhook", name),
@@ -75,12 +75,12 @@ def test_each_act_names_the_token_and_no_text_of_the_company(
         ("recover", name),
         ("delete_webhook", name),
     ]
-    assert {(one["actor"], one["via"], one["company_id"]) for one in found} == {
+    assert {(one["actor"], one["via"], one["company_id"]) for one in entries} == {
         ("company", "api", company.pk)
     }
-    assert found[-2]["details"] == {"token": prefix, "fields": "active url", "active": 0}
-    assert found[-1]["request_id"] is None
-    text = json.dumps(found)
+    assert entries[-2]["details"] == {"token": prefix, "fields": "active url", "active": 0}
+    assert entries[-1]["request_id"] is None
+    text = json.dumps(entries)
     assert not any(word in text for word in ("stranger", "example.com", "Jane"))
 
 
@@ -93,7 +93,7 @@ def test_the_beginning_of_a_token_or_all_of_it_finds_the_same(company: Company) 
     assert audit_of("live_nothing") == []
 
 
-def test_refusals_reading_and_repeated_answers_are_no_acts(company: Company) -> None:
+def test_refusals_reads_and_repeated_answers_are_not_audited(company: Company) -> None:
     client, prefix = caller(company)
     body = {"url": ADDRESS, "type_id": 3}
     for _ in range(2):
@@ -120,7 +120,7 @@ def test_a_bound_on_repeats_leaves_no_entry(company: Company) -> None:
 def test_an_act_of_the_desk_is_not_the_tokens_that_was_used_before(
     company: Company, admin_client: Client
 ) -> None:
-    """Requests of one thread, one after the other, with the same id."""
+    """Send requests of one thread, one after the other, with the same id."""
     client, _ = caller(company)
     webhook = build.webhook(company, active=False)
     client.get("/webhooks", headers={"X-Request-Id": "same"})
@@ -141,7 +141,7 @@ def test_the_access_log_has_the_prefix_and_never_the_token(
         client.get("/webhooks")
         APIClient(headers={"Authorization": "Bearer live_unknown-and-secret"}).get("/webhooks")
 
-    known, unknown = [one for one in caplog.records if one.name == "parceldesk.access"]
-    assert f", company {company.pk}, token {prefix}, from " in known.getMessage()
-    assert known.__dict__["token"] == prefix
-    assert ", company -, token -, from " in unknown.getMessage()
+    authenticated, anonymous = [one for one in caplog.records if one.name == "parceldesk.access"]
+    assert f", company {company.pk}, token {prefix}, from " in authenticated.getMessage()
+    assert authenticated.__dict__["token"] == prefix
+    assert ", company -, token -, from " in anonymous.getMessage()

@@ -1,4 +1,4 @@
-"""Who did what: entries are written before the act, ended once, and cannot be made up later."""
+"""The audit log: an entry is written before the act, closed once, and cannot be forged later."""
 
 import json
 from datetime import timedelta
@@ -47,7 +47,7 @@ def test_a_command_that_fails_is_written_down_too(db: None) -> None:
     assert AuditEntry.objects.get().outcome.startswith("failed: There is no live token")
 
 
-def test_what_was_killed_has_no_outcome(db: None) -> None:
+def test_killed_command_has_no_outcome(db: None) -> None:
     audit.begin_entry("drain", actor="olga@desk1", via=AuditEntry.Via.COMMAND)
 
     entry = AuditEntry.objects.get()
@@ -60,9 +60,9 @@ def test_an_entry_is_ended_once_and_never_changed(db: None) -> None:
     for change in ({"outcome": "nothing"}, {"actor": "nobody"}, {"ended_at": timezone.now()}):
         with pytest.raises(REFUSED), transaction.atomic():
             AuditEntry.objects.filter(pk=entry.pk).update(**change)
-    begun = audit.begin_entry("drain", actor="olga@desk1", via=AuditEntry.Via.COMMAND)
+    open_entry = audit.begin_entry("drain", actor="olga@desk1", via=AuditEntry.Via.COMMAND)
     with pytest.raises(REFUSED), transaction.atomic():
-        AuditEntry.objects.filter(pk=begun.pk).update(actor="nobody", outcome="done")
+        AuditEntry.objects.filter(pk=open_entry.pk).update(actor="nobody", outcome="done")
 
 
 def test_an_entry_is_deleted_only_when_it_is_old(db: None) -> None:

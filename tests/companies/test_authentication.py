@@ -58,7 +58,7 @@ def test_says_how_to_sign_in(company: Company) -> None:
 @pytest.mark.parametrize("path", ["/webhooks", "/company/tickets/1/files", "/ship/generaltrack/"])
 def test_names_the_error_of_a_token_that_was_sent(company: Company, path: str) -> None:
     client = APIClient()
-    for authorization, told in (
+    for authorization, challenge in (
         ("Bearer test_no", 'Bearer error="invalid_token"'),
         ("bearer  test_no", 'Bearer error="invalid_token"'),
         ("Bearer ", "Bearer"),
@@ -66,7 +66,7 @@ def test_names_the_error_of_a_token_that_was_sent(company: Company, path: str) -
     ):
         answer = client.post(path, headers={"Authorization": authorization})
 
-        assert (answer.status_code, answer["WWW-Authenticate"]) == (401, told)
+        assert (answer.status_code, answer["WWW-Authenticate"]) == (401, challenge)
 
 
 def test_refuses_expired_and_revoked_tokens_and_inactive_companies(company: Company) -> None:
@@ -93,12 +93,12 @@ def test_refuses_before_it_reads_the_body(company: Company) -> None:
 
 def test_keeps_only_a_digest(company: Company) -> None:
     token = services.issue_token(company.pk)
-    kept = ApiToken.objects.get()
+    row = ApiToken.objects.get()
 
     assert token.startswith("test_")
     assert len(token) >= 48
-    assert token not in f"{kept.__dict__}"
-    assert token.startswith(kept.prefix)
+    assert token not in f"{row.__dict__}"
+    assert token.startswith(row.prefix)
 
 
 def test_notes_the_last_use_at_most_once_a_minute(company: Company) -> None:

@@ -18,9 +18,9 @@ def run(*arguments: str) -> str:
 
 
 def test_makes_a_company(db: None) -> None:
-    made = json.loads(run("create_company", "Envíos Ñandú"))
+    output = json.loads(run("create_company", "Envíos Ñandú"))
 
-    assert made == {"company_id": Company.objects.get().pk, "name": "Envíos Ñandú"}
+    assert output == {"company_id": Company.objects.get().pk, "name": "Envíos Ñandú"}
 
 
 def test_refuses_a_company_without_a_name(db: None) -> None:
@@ -29,7 +29,7 @@ def test_refuses_a_company_without_a_name(db: None) -> None:
     assert not Company.objects.exists()
 
 
-def test_takes_where_and_in_which_language_a_company_is_written_to(db: None) -> None:
+def test_takes_email_address_and_language_of_a_company(db: None) -> None:
     run("create_company", "Acme", "--contact-email", "dev@acme.example", "--language", "es")
     run("create_company", "Cedar", "--time-zone", "America/Mexico_City")
     run("create_company", "Birch", "--no-ticket-emails")
@@ -84,14 +84,14 @@ def test_the_platform_has_tokens_of_its_own(db: None) -> None:
 
     assert token.startswith("feed_test_")
     assert token.count("\n") == 1
-    kept = PlatformToken.objects.get(name="warehouse")
-    assert token.startswith(kept.prefix)
+    token_row = PlatformToken.objects.get(name="warehouse")
+    assert token.startswith(token_row.prefix)
     assert token.strip() not in json.dumps([*PlatformToken.objects.values()], default=str)
-    shown = run("list_platform_tokens")
-    assert f"{kept}  live  never used  warehouse\n" in shown
-    assert shown.count("\n") == 2
+    listing = run("list_platform_tokens")
+    assert f"{token_row}  live  never used  warehouse\n" in listing
+    assert listing.count("\n") == 2
 
-    run("revoke_platform_token", str(kept))
+    run("revoke_platform_token", str(token_row))
 
     listed = [json.loads(line) for line in run("list_platform_tokens", "--json").splitlines()]
     assert [each["state"] for each in listed] == ["revoked", "live"]
@@ -106,7 +106,7 @@ def test_the_platform_has_tokens_of_its_own(db: None) -> None:
         (["revoke_platform_token", "feed_test_unknown"], "There is no live token"),
     ],
 )
-def test_refuses_what_is_no_platform_token(db: None, arguments: list[str], refusal: str) -> None:
+def test_refuses_an_unknown_platform_token(db: None, arguments: list[str], refusal: str) -> None:
     with pytest.raises(CommandError, match=refusal):
         run(*arguments)
     assert not PlatformToken.objects.exists()
@@ -120,7 +120,7 @@ def test_a_company_s_token_is_revoked_by_its_own_command_only(company: Company) 
     assert ApiToken.objects.get().revoked_at is None
 
 
-def test_revokes_none_of_two_that_begin_alike(company: Company) -> None:
+def test_ambiguous_prefix_revokes_no_token(company: Company) -> None:
     for _ in range(2):
         run("issue_token", str(company.pk))
     ApiToken.objects.update(prefix="test_12345678")
@@ -130,7 +130,7 @@ def test_revokes_none_of_two_that_begin_alike(company: Company) -> None:
     assert ApiToken.objects.filter(revoked_at=None).count() == 2
 
 
-def test_an_option_that_is_typed_in_part_is_none(company: Company) -> None:
+def test_abbreviated_option_is_refused(company: Company) -> None:
     with pytest.raises(CommandError, match="unrecognized arguments: --conf"):
         run("erase_company", str(company.pk), "--conf", company.name)
     assert Company.objects.get().erased_at is None
@@ -173,9 +173,7 @@ def test_a_database_of_another_version_is_said_in_a_sentence(company: Company) -
         run("issue_token", str(company.pk))
 
 
-def test_prefix_that_tokens_of_two_companies_have_is_nobody_s(
-    company: Company, birch: Company
-) -> None:
+def test_prefix_shared_by_two_companies_is_ambiguous(company: Company, birch: Company) -> None:
     for number, owner in enumerate((company, birch)):
         digest = f"{number:064}"
         ApiToken.objects.create(company=owner, prefix="test_same", digest=digest)

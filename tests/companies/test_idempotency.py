@@ -66,7 +66,7 @@ def test_refuses_the_key_for_another_body(api: APIClient) -> None:
 
 
 def test_refuses_the_key_on_another_path(api: APIClient, company: Company) -> None:
-    """Else a comment on the second ticket would be answered 200 and never be written."""
+    """Refuse it, because a comment on the second ticket would be answered 200 and never written."""
     statuses = [
         api.post(
             f"/company/tickets/{build.ticket(company).pk}/comments",
@@ -80,7 +80,7 @@ def test_refuses_the_key_on_another_path(api: APIClient, company: Company) -> No
     assert Comment.objects.count() == 1
 
 
-def test_a_duplicate_is_asked_about_anew(api: APIClient, company: Company) -> None:
+def test_duplicate_refusal_is_not_stored(api: APIClient, company: Company) -> None:
     blocking = build.ticket(company, type_id=4, shipment_id=7)
 
     def ask() -> int:
@@ -96,19 +96,18 @@ def test_keeps_keys_apart_by_company(api: APIClient, birch_api: APIClient) -> No
     assert post(api, "one")[1]["data"]["id"] != post(birch_api, "one")[1]["data"]["id"]
 
 
-def test_keeps_nothing_of_a_refusal_and_what_it_began(api: APIClient) -> None:
+def test_refusal_is_not_stored_and_rolls_back(api: APIClient) -> None:
     first = post(api, "one", {"url": "http://insecure.example.com"})
 
     assert first[0] == 400
     assert post(api, "one", {"url": "http://insecure.example.com"}) == first
     assert not Webhook.objects.exists()
     assert not KeptAnswer.objects.exists()
-    # Nothing was done, so the key is still free.
     assert post(api, "one")[0] == 200
 
 
-def test_a_refusal_by_state_is_looked_at_again(api: APIClient, company: Company) -> None:
-    """The ticket was closed when the first request came, and is reopened before the second."""
+def test_refusal_by_state_is_checked_again(api: APIClient, company: Company) -> None:
+    """Reopen the ticket, closed at the first request, before the second."""
     ticket = build.ticket(company, status=Status.DECLINED)
     address = f"/company/tickets/{ticket.pk}"
 
@@ -204,16 +203,16 @@ def test_refuses_keys_that_cannot_be_kept(api: APIClient, key: str) -> None:
 def test_a_kept_answer_holds_no_secret_in_clear_and_shows_it_again(api: APIClient) -> None:
     first = post(api, "one")
     secret = first[1]["data"]["secret"]
-    kept = KeptAnswer.objects.get()
+    row = KeptAnswer.objects.get()
 
     assert post(api, "one") == first
-    assert secret not in stored_text(kept)
-    assert kept.body == {"meta": "webhook_created", "data": without(first[1]["data"], *SECRETS)}
+    assert secret not in stored_text(row)
+    assert row.body == {"meta": "webhook_created", "data": without(first[1]["data"], *SECRETS)}
 
     webhook = first[1]["data"]["id"]
     address, key = f"/webhooks/{webhook}/secret", {"Idempotency-Key": "two"}
     rotated, again = (api.post(address, headers=key).json() for _ in range(2))
-    # The one that this answer held, also after it was changed once more.
+    # The repeat shows the secret of its own answer, even after another change.
     api.post(address)
 
     assert rotated == again == api.post(address, headers=key).json()
@@ -223,8 +222,8 @@ def test_a_kept_answer_holds_no_secret_in_clear_and_shows_it_again(api: APIClien
 def test_an_answer_without_a_secret_is_kept_as_it_is(api: APIClient) -> None:
     first = post(api, "one", {**BODY, "type_id": 1})
 
-    kept = KeptAnswer.objects.get()
-    assert (kept.body, kept.secret_body) == (first[1], None)
+    row = KeptAnswer.objects.get()
+    assert (row.body, row.secret_body) == (first[1], None)
 
 
 def test_a_repeat_without_the_key_of_its_secret_shows_all_but_the_secret(
@@ -242,18 +241,18 @@ def without(row: dict, *names: str) -> dict:
     return {other: value for other, value in row.items() if other not in names}
 
 
-def stored_text(kept: KeptAnswer) -> str:
+def stored_text(row: KeptAnswer) -> str:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT to_jsonb(kept)::text FROM companies_keptanswer AS kept WHERE id = %s",
-            [kept.pk],
+            [row.pk],
         )
         return cursor.fetchone()[0]
 
 
 @pytest.mark.usefixtures("rows_to_keep")
 def test_does_simultaneous_posts_once(api: APIClient) -> None:
-    """Of something of which there may be two: no rule but the key keeps the second out."""
+    """Post something that may exist twice: only the key prevents the second one."""
     barrier = Barrier(8)
 
     def send(_: int) -> int:

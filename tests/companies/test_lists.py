@@ -1,4 +1,4 @@
-"""What there is, told in the shell: companies and their tokens."""
+"""Shell lists of companies and their tokens."""
 
 import json
 from datetime import timedelta
@@ -66,9 +66,9 @@ def test_companies_are_chosen_and_read_in_steps(
     for number in range(4):
         build.company(f"Birch {number}", active=number != 2)
 
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         assert len(rows("list_companies")) == 5
-    assert len(asked) <= 3 * 5
+    assert len(queries) <= 3 * 5
     assert [one["name"] for one in rows("list_companies", "--inactive")] == ["Birch 2"]
     assert len(rows("list_companies", "--search", "birch")) == 4
     assert len(rows("list_companies", "--limit", "3")) == 3
@@ -102,16 +102,17 @@ def test_live_tokens_are_listed_and_never_shown(company: Company) -> None:
 
 def test_tokens_that_nobody_uses_are_found(company: Company) -> None:
     now = timezone.now()
-    for used, made in ((1, 90), (40, 90), (None, 90), (None, 1)):
+    for used, age in ((1, 90), (40, 90), (None, 90), (None, 1)):
         run("issue_token", str(company.pk))
         ApiToken.objects.filter(prefix=prefix()).update(
-            last_used_at=used and now - timedelta(days=used), created_at=now - timedelta(days=made)
+            last_used_at=used and now - timedelta(days=used),
+            created_at=now - timedelta(days=age),
         )
 
-    made = list(ApiToken.objects.order_by("pk"))
+    tokens = list(ApiToken.objects.order_by("pk"))
     assert [one["token"] for one in rows("list_tokens", "--unused-for", "30")] == [
-        str(made[1]),
-        str(made[2]),
+        str(tokens[1]),
+        str(tokens[2]),
     ]
 
 

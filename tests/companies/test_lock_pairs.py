@@ -10,7 +10,7 @@ from companies.api import bundles
 from companies.models import Erasure, KeptBundle
 from tests import builders as build
 from tests.conftest import signed_in
-from tests.locks import MakePair, Pair, made_in, play, shows, twice
+from tests.locks import MakePair, Pair, pairs_in, play, shows, twice
 
 
 def bundle() -> KeptBundle:
@@ -21,7 +21,7 @@ def bundle() -> KeptBundle:
 def begin_the_same_bundle() -> Pair:
     key = bundle().key
     bundles.answer_bundle(key, {"number": 1})
-    # Whoever finds an answer holds the row and writes nothing.
+    # Whoever reads the answer locks the row and writes nothing.
     return Pair(
         first=partial(bundles.answer_bundle, key, {"number": 2}),
         second=partial(bundles.begin_bundle, key, "f"),
@@ -42,7 +42,7 @@ def answer_the_same_bundle() -> Pair:
 @shows("companies/api/idempotency.py::kept_response")
 def post_with_the_same_key() -> Pair:
     api = signed_in(build.company())
-    # The first request notes that its token is used, and the second would wait for that row.
+    # The first request records the token's use; the second would wait for that row.
     api.get("/webhooks")
 
     def post() -> int:
@@ -89,6 +89,6 @@ def switch_the_same_company_off() -> Pair:
 
 
 @pytest.mark.usefixtures("rows_to_keep")
-@pytest.mark.parametrize("make", made_in(__name__), ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", pairs_in(__name__), ids=lambda make: make.__name__)
 def test_second_party_waits_or_passes_by(make: MakePair) -> None:
     play(make())

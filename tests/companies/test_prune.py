@@ -1,4 +1,4 @@
-"""`prune`: everything that grows, in short steps."""
+"""`prune`: all tables that grow are pruned in short steps."""
 
 from datetime import UTC, datetime, time, timedelta
 from io import StringIO
@@ -67,9 +67,7 @@ def updates(company: Company, shipment_id: int, *days: int) -> None:
         )
 
 
-def test_forgets_updates_of_shipments_that_nobody_hears_of(
-    company: Company, small_steps: None
-) -> None:
+def test_deletes_updates_of_inactive_shipments(company: Company, small_steps: None) -> None:
     updates(company, 1, 50, 45, 40, 35, 31)
     updates(company, 2, 50, 45, 29)
     updates(company, 3, 50, 45)
@@ -87,8 +85,8 @@ def test_forgets_updates_of_shipments_that_nobody_hears_of(
     assert "kept 4 old tracking updates that are still needed" in lines
     assert f"deleted 6 rows of {rest}" in lines
 
-    left = TrackingUpdate.objects.values_list("shipment_id", flat=True)
-    assert sorted(left) == [2, 2, 2, 3, 3, 5]
+    remaining = TrackingUpdate.objects.values_list("shipment_id", flat=True)
+    assert sorted(remaining) == [2, 2, 2, 3, 3, 5]
     assert Shipment.objects.count() == 5
 
 
@@ -104,9 +102,9 @@ def test_forgets_logs_sessions_and_kept_answers(
             row = log.objects.create(username="ada")
             log.objects.filter(pk=row.pk).update(attempt_time=ago(days))
         Session.objects.create(session_key=f"k{days}", expire_date=ago(days - 2))
-        made = ago(days) + timedelta(hours=1)
+        created_at = ago(days) + timedelta(hours=1)
         KeptAnswer.objects.create(
-            company=company, key=f"{days}", status=200, body={}, created_at=made
+            company=company, key=f"{days}", status=200, body={}, created_at=created_at
         )
     models = (LogEntry, AccessLog, AccessFailureLog, Session, KeptAnswer)
 
@@ -119,7 +117,7 @@ def test_forgets_logs_sessions_and_kept_answers(
 
 @pytest.fixture
 def old_week(company: Company) -> str:
-    """The name of a partition of events of long ago, which holds three."""
+    """Create an old partition of events with three rows; returns its name."""
     build.webhook(company)
     publishing.publish([build.news(company, n) for n in range(3)])
     for _ in range(3):
@@ -150,7 +148,7 @@ def test_drops_whole_weeks_without_counting_them(old_week: str, small_steps: Non
 def test_every_statement_about_deliveries_is_bounded(
     company: Company, old_week: str, small_steps: None
 ) -> None:
-    """A few pages, a few webhooks, or a name: nothing reads a whole partition."""
+    """Bound each statement by pages, webhooks or a name: nothing reads a whole partition."""
     with CaptureQueriesContext(connection) as captured:
         prune(days=1)
 
@@ -163,23 +161,23 @@ def test_every_statement_about_deliveries_is_bounded(
 def test_deletes_the_part_of_a_week_page_by_page(company: Company, small_steps: None) -> None:
     build.webhook(company)
     publishing.publish([build.news(company, n, body=token_hex(600).encode()) for n in range(20)])
-    # Both times in the week of the partition: two hours ago would be the week before on a Monday.
+    # Both times lie in the week of the partition: two hours ago may be last week on a Monday.
     monday = datetime.combine(partitions.coming_weeks()[0], time(tzinfo=UTC))
     before = monday + timedelta(hours=2)
     Event.objects.update(created_at=before + timedelta(hours=1))
     Event.objects.filter(shipment_id__lt=15).update(created_at=before - timedelta(hours=1))
-    told: list[str] = []
-    shown: list[str] = []
+    lines: list[str] = []
+    progress: list[str] = []
 
     log = pruning.EVENTS
     for dry_run in (True, False):
-        pruning.prune_log(log, before, pruning.Told(told.append, shown.append, dry_run))
+        pruning.prune_log(log, before, pruning.Told(lines.append, progress.append, dry_run))
 
-    deleted = [int(line.partition("delete")[2].split()[-4]) for line in told if "delete" in line]
+    deleted = [int(line.partition("delete")[2].split()[-4]) for line in lines if "delete" in line]
     assert sum(deleted) == 30
     assert Event.objects.count() == 5
-    assert len(shown) > 4
-    assert any(line.endswith(" 100 %") for line in shown)
+    assert len(progress) > 4
+    assert any(line.endswith(" 100 %") for line in progress)
 
 
 def test_keeps_the_events_of_a_delivery_that_is_kept(old_week: str, small_steps: None) -> None:
@@ -201,14 +199,14 @@ def test_a_week_in_use_is_left_to_the_next_run(
     words = connection.settings_dict
     with psycopg.connect(host=words["HOST"], user=words["USER"], dbname=words["NAME"]) as reader:
         reader.execute(f"SELECT FROM {old_week}")
-        kept = [line for line in prune() if line.startswith(f"kept {old_week}, ")]
+        kept_lines = [line for line in prune() if line.startswith(f"kept {old_week}, ")]
         reader.rollback()
 
-    assert len(kept) == 1
+    assert len(kept_lines) == 1
     assert any(line.startswith(f"dropped {old_week}") for line in prune())
 
 
-def test_shows_progress_to_who_watches(company: Company, old_week: str) -> None:
+def test_shows_progress_on_a_terminal(company: Company, old_week: str) -> None:
     class Terminal(StringIO):
         def isatty(self) -> bool:
             return True
@@ -222,7 +220,7 @@ def test_shows_progress_to_who_watches(company: Company, old_week: str) -> None:
     assert "\033" not in piped.getvalue()
 
 
-def test_nobody_watches_for_ever_what_is_decided(company: Company, agent: Agent) -> None:
+def test_watches_of_decided_tickets_are_deleted(company: Company, agent: Agent) -> None:
     for decided_at in (None, ago(29), ago(31), ago(31)):
         status = Status.ACCEPTED if decided_at else Status.PENDING
         ticket = build.ticket(company, status=status, decided_at=decided_at)

@@ -17,9 +17,9 @@ pytestmark = pytest.mark.usefixtures("one_minute")
 def test_says_on_every_answer_what_is_left(api: APIClient, settings: Settings) -> None:
     settings.RATE_LIMITS = {**settings.RATE_LIMITS, "read": 10}
 
-    left = [api.get(path)["RateLimit-Remaining"] for path in ("/webhooks", "/webhooks/1")]
+    remaining = [api.get(path)["RateLimit-Remaining"] for path in ("/webhooks", "/webhooks/1")]
 
-    assert left == ["9", "8"]
+    assert remaining == ["9", "8"]
     answer = api.get("/webhooks")
     assert answer["RateLimit-Limit"] == "10"
     assert 1 <= int(answer["RateLimit-Reset"]) <= 60
@@ -57,11 +57,11 @@ def test_asked_again_after_just_as_long_as_retry_after_says_it_answers(
 
 
 @pytest.mark.parametrize(
-    ("wait", "told"),
+    ("wait", "seconds"),
     [(0, 1), (0.2, 1), (1, 1), (1.001, 2), (timedelta(days=1), 86400), (timedelta(0), 1)],
 )
-def test_a_wait_is_rounded_up(wait: float | timedelta, told: int) -> None:
-    assert whole_seconds(wait) == told
+def test_a_wait_is_rounded_up(wait: float | timedelta, seconds: int) -> None:
+    assert whole_seconds(wait) == seconds
 
 
 def test_every_retry_after_that_is_computed_is_rounded_up_by_the_one_helper() -> None:

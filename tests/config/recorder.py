@@ -1,6 +1,6 @@
-"""Application behind the Procfile's web line in tests: it says what it was asked, and waits.
+"""Application of the Procfile's web line in tests: it reports its requests, and waits.
 
-In its folder (RECORDER) it writes each path to the file `asked`, and waits for the file `gate`.
+It appends each path to the file `asked` in its folder (RECORDER), and waits for the file `gate`.
 CONSTANTS names constants of modules and their values, as JSON.
 """
 
@@ -20,7 +20,7 @@ from core.measures import catalogue, counting
 FOLDER = Path(os.environ["RECORDER"])
 PIECE = 10_000
 GROWN = bytearray()
-# True has every path but that of probes raise an error which shows the whole address.
+# If True, every path except probes raises an error whose text contains the full address.
 ALL_BROKEN = False
 
 for address, value in json.loads(os.environ.get("CONSTANTS", "{}")).items():
@@ -47,8 +47,8 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
             while not (FOLDER / "gate").exists():
                 time.sleep(0.01)
         case "/due":
-            found = due.get()
-            body = str(found.at - time.monotonic()).encode() if found else b"never"
+            deadline = due.get()
+            body = str(deadline.at - time.monotonic()).encode() if deadline else b"never"
         case "/grow":
             GROWN.extend(body)
             body = b""

@@ -1,4 +1,4 @@
-"""A restored database is noticed, and gives no id a second time."""
+"""A restored database is noticed, and no id is given a second time."""
 
 import json
 import os
@@ -29,7 +29,7 @@ from tickets.models import Ticket
 
 @pytest.fixture(autouse=True)
 def sequences_as_before(db: None) -> Iterator[None]:
-    """Set the sequences back: no transaction does, and other tests share them."""
+    """Set the sequences back, because no transaction does and other tests share them."""
     statement = (
         "SELECT format('%I.%I', schemaname, sequencename), last_value FROM pg_sequences"
         " WHERE last_value IS NOT NULL"
@@ -44,19 +44,19 @@ def sequences_as_before(db: None) -> Iterator[None]:
 
 @pytest.fixture
 def restored(tmp_path: Path, transactional_db: None) -> Iterator[tuple[Database, Any]]:
-    """A database to restore to, and a function that restores a dump of the tests' own there."""
+    """Yield a database, and a function that restores a dump of the tests' database into it."""
     there = Database(f"{connection.settings_dict['NAME']}_restored")
     here = Database(str(connection.settings_dict["NAME"]))
     dump = tmp_path / "parceldesk.dump"
 
     def run(program: str, *arguments: str, of: Database) -> None:
-        done = subprocess.run(
+        result = subprocess.run(
             [program_of_postgresql(program), *arguments],
             env={**os.environ, **of.access()},
             capture_output=True,
             text=True,
         )
-        assert done.returncode == 0, done.stderr
+        assert result.returncode == 0, result.stderr
 
     def make() -> None:
         run("pg_dump", "--format=custom", "--file", str(dump), of=here)
@@ -106,9 +106,9 @@ def test_no_id_that_the_lost_database_gave_is_given_again(
         build.webhook(company)
         open_tickets(company, 2)
     leaked = services.issue_token(acme.pk)
-    kept = services.issue_token(birch.pk)
+    kept_token = services.issue_token(birch.pk)
     dump()
-    # The live service goes on: ids, an erasure, a revocation and a new token are lost.
+    # The live service goes on; the restore loses ids, an erasure, a revocation and a new token.
     open_tickets(acme, 30)
     for number in range(20):
         build.webhook(build.company(f"Company {number}"))
@@ -126,31 +126,30 @@ def test_no_id_that_the_lost_database_gave_is_given_again(
     assert warned["checks"][0]["grade"] == "warn"
     assert "after_restore" in warned["checks"][0]["cure"]
 
-    told = ["--tokens", str(tokens), "--erased", str(erased)]
-    looked = manage(there, "after_restore", *told, "--dry-run", "--json")
+    arguments = ["--tokens", str(tokens), "--erased", str(erased)]
+    looked = manage(there, "after_restore", *arguments, "--dry-run", "--json")
     assert looked.returncode == 0, looked.stderr
-    found = json.loads(looked.stdout)
-    assert (found["noticed"], found["done"], found["erase"]) == (True, False, [acme.pk])
-    assert found["revoke"] == [f"{leaked[:13]}…"]
-    assert found["reissue"] == [f"{issued[:13]}… of company {birch.pk}"]
+    plan = json.loads(looked.stdout)
+    assert (plan["noticed"], plan["done"], plan["erase"]) == (True, False, [acme.pk])
+    assert plan["revoke"] == [f"{leaked[:13]}…"]
+    assert plan["reissue"] == [f"{issued[:13]}… of company {birch.pk}"]
     assert largest_ids(there)["tickets_ticket_id_seq"] < live["tickets_ticket_id_seq"]
 
-    refused = manage(there, "after_restore", *told, "--confirm", "parceldesk")
+    refused = manage(there, "after_restore", *arguments, "--confirm", "parceldesk")
     assert (refused.returncode, "Nothing was changed" in refused.stderr) == (1, True)
-    unasked = manage(there, "after_restore", *told)
+    unasked = manage(there, "after_restore", *arguments)
     assert (unasked.returncode, "--confirm" in unasked.stderr) == (1, True)
     assert largest_ids(there)["tickets_ticket_id_seq"] < live["tickets_ticket_id_seq"]
 
-    done = manage(there, "after_restore", "--tokens", str(tokens), "--confirm", there.name)
-    assert done.returncode == 0, done.stderr
+    result = manage(there, "after_restore", "--tokens", str(tokens), "--confirm", there.name)
+    assert result.returncode == 0, result.stderr
     assert {
         name: last for name, last in live.items() if largest_ids(there).get(name, 0) <= last
     } == {}
     states = dict(there.ask("SELECT prefix, revoked_at IS NOT NULL FROM companies_apitoken"))
-    assert (states[leaked[:13]], states[kept[:13]]) == (True, False)
+    assert (states[leaked[:13]], states[kept_token[:13]]) == (True, False)
     healthy = json.loads(manage(there, "doctor", "--only", "restored", "--json").stdout)
     assert healthy["checks"][0]["grade"] == "ok"
-    # The live database was not touched.
     assert largest_ids(Database(str(connection.settings_dict["NAME"]))) == live
 
 
@@ -161,7 +160,7 @@ def run(*arguments: str) -> str:
 
 
 def moved() -> None:
-    """Make the database another one than the noted one."""
+    """Make the database differ from the recorded one."""
     restoring.note_origin(again=True)
     Deployment.objects.update(origin="1/00000001/1")
 
@@ -184,7 +183,7 @@ def test_a_busy_service_moves_further(company: Company) -> None:
         steps = {step.table: step for step in restoring.plan(now - since, margin=1)}
         return steps["tickets_ticket"].target - steps["tickets_ticket"].last
 
-    # 20 in the hour before the backup: ten times as many in each hour that is lost.
+    # Twenty in the hour before the backup: ten times as many in each lost hour.
     Ticket.objects.update(created_at=now - timedelta(days=2, hours=1))
     assert target(timedelta(days=2)) == pytest.approx(20 * 48 * 10, abs=20)
     Ticket.objects.update(created_at=now - timedelta(hours=2))
@@ -234,11 +233,11 @@ def test_numbers_of_events_are_ahead_of_what_receivers_have(company: Company) ->
         cursor.execute("SELECT last_value FROM deliveries_event_id_seq")
         (number,) = cursor.fetchone()
     assert number >= restoring.LEAST_OF_PROGRAMS
-    # The lock of publishing has 48 bits for it.
+    # The lock of publishing has 48 bits for the number.
     assert number < 2**40
 
 
-def test_where_nothing_was_lost_nothing_moves(company: Company) -> None:
+def test_no_sequence_moves_if_nothing_was_lost(company: Company) -> None:
     moved()
     before = next_ticket(company)
 
@@ -267,7 +266,7 @@ def test_companies_are_erased_again_and_their_neighbours_are_not(
 @pytest.mark.parametrize(
     ("option", "content"), [("--tokens", "[1]\n"), ("--erased", "{}\n"), ("--tokens", None)]
 )
-def test_a_list_that_is_none_stops_before_anything_is_changed(
+def test_malformed_list_stops_before_any_change(
     company: Company, tmp_path: Path, option: str, content: str | None
 ) -> None:
     moved()
@@ -285,9 +284,9 @@ def test_a_list_that_is_none_stops_before_anything_is_changed(
 def test_the_plan_says_what_is_left_to_do(api: APIClient, company: Company) -> None:
     moved()
 
-    said = run("after_restore", "--dry-run", "--lost-since", "2026-01-02T08:00Z")
+    output = run("after_restore", "--dry-run", "--lost-since", "2026-01-02T08:00Z")
 
-    assert "feed again what the platform sent since 2026-01-02T07:55:00Z" in said
-    assert "410 cursor_expired" in said
-    assert "X-Webhook-Id" in said
-    assert "1 API tokens are live" in said
+    assert "feed again what the platform sent since 2026-01-02T07:55:00Z" in output
+    assert "410 cursor_expired" in output
+    assert "X-Webhook-Id" in output
+    assert "1 API tokens are live" in output

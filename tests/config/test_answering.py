@@ -1,4 +1,4 @@
-"""While the database is silent a request waits no longer than it has time for, in all."""
+"""A request waits for a silent database no longer than its total time allows."""
 
 import socket
 import time
@@ -26,7 +26,7 @@ def silent() -> Iterator[None]:
     yield
     SILENCE.began = False
     connection.close()
-    # The server learns of it when it has done what it was asked.
+    # The server notices once it has finished the statement.
     while sleeping():
         time.sleep(0.05)
     connection.close()
@@ -38,7 +38,7 @@ def ask(statement: str = "SELECT 1") -> None:
         cursor.execute(statement)
 
 
-def test_a_request_whose_time_is_over_does_not_ask() -> None:
+def test_expired_request_sends_no_query() -> None:
     with answer_until(time.monotonic() - 1), pytest.raises(OperationalError, match="not answer"):
         ask()
     assert connection.connection.closed
@@ -53,7 +53,7 @@ def test_a_request_waits_for_the_rest_of_its_time() -> None:
         ask("SELECT pg_sleep(1)")
 
 
-def test_whoever_is_no_request_waits_as_long_as_ever() -> None:
+def test_work_outside_a_request_waits_without_this_limit() -> None:
     ask("SELECT pg_sleep(0.1)")
     assert not SILENCE.began
 
@@ -81,7 +81,7 @@ def test_a_statement_without_an_answer_begins_the_silence() -> None:
 
 
 def test_a_connection_has_the_rest_of_the_time_too() -> None:
-    """A server that stands still still takes connections, and says nothing on them."""
+    """Bound connecting too: a frozen server accepts connections and says nothing on them."""
     with socket.create_server(("127.0.0.1", 0)) as still:
         host, port = still.getsockname()
         frozen = DatabaseWrapper(

@@ -1,4 +1,4 @@
-"""Rows of the fair queue are named by who is known, never by text that the caller chose."""
+"""Rows of the fair queue are named by authenticated callers, never by text that a caller chose."""
 
 from collections.abc import Iterator
 from http.cookies import SimpleCookie
@@ -63,13 +63,13 @@ def test_a_company_has_one_row_whichever_token_it_shows_and_however(company: Com
 
 def test_a_revoked_token_goes_back_to_its_address(company: Company) -> None:
     token = services.issue_token(company.pk)
-    shown = {"authorization": f"Bearer {token}"}
+    headers = {"authorization": f"Bearer {token}"}
     client = APIClient()
-    client.get("/webhooks", headers=shown)
+    client.get("/webhooks", headers=headers)
     services.revoke_token(token)
 
-    assert client.get("/webhooks", headers=shown).status_code == 401
-    assert name(("AUTHORIZATION", shown["authorization"])) == STRANGER
+    assert client.get("/webhooks", headers=headers).status_code == 401
+    assert name(("AUTHORIZATION", headers["authorization"])) == STRANGER
 
 
 def test_sessions_of_a_user_have_one_row(admin_user: User) -> None:
@@ -88,7 +88,7 @@ def test_sessions_of_a_user_have_one_row(admin_user: User) -> None:
 
 
 class AsSent(NamedTuple):
-    """A request as gunicorn has read it."""
+    """A request as gunicorn has parsed it."""
 
     method: str
     path: str

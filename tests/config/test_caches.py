@@ -1,4 +1,4 @@
-"""Where counts of requests live."""
+"""Caches that count requests."""
 
 import pytest
 from pytest_django import Settings
@@ -16,16 +16,16 @@ from config import caches, pages
         ("amqp://broker.internal", "locmem://"),
     ],
 )
-def test_beside_the_broker_in_a_database_of_its_own(broker: str, cache: str) -> None:
-    """Whoever clears the cache must not lose a task."""
+def test_cache_is_on_the_broker_server_in_a_database_of_its_own(broker: str, cache: str) -> None:
+    """Keep the cache apart from the broker: clearing it must not lose a task."""
     assert caches.beside_the_broker(broker) == cache
 
 
-def test_nobody_waits_for_a_cache_that_hangs() -> None:
-    (found,) = caches.caches("redis://broker.internal/1", prefix="ours").values()
+def test_hanging_cache_times_out() -> None:
+    (cache,) = caches.caches("redis://broker.internal/1", prefix="ours").values()
 
-    assert found["KEY_PREFIX"] == "ours"
-    assert found["OPTIONS"] == {"socket_timeout": 0.2, "socket_connect_timeout": 0.2}
+    assert cache["KEY_PREFIX"] == "ours"
+    assert cache["OPTIONS"] == {"socket_timeout": 0.2, "socket_connect_timeout": 0.2}
 
 
 @pytest.mark.parametrize(

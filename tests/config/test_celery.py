@@ -1,4 +1,4 @@
-"""What we change of Celery's worker."""
+"""Our changes to Celery's worker."""
 
 import ctypes
 import os
@@ -37,19 +37,18 @@ def test_a_process_of_the_pool_waits_for_two_seconds_until_its_results_are_read(
 
 
 def test_a_broker_that_goes_away_with_a_message_unanswered_does_not_end_the_worker() -> None:
-    """Celery collects the connection first, and closes it then."""
+    """Survive Celery's order: it collects the connection first, and closes it then."""
     place = throwaway_place("parceldesk-broker-")
     broker = Valkey(place)
     broker.start_and_wait()
     try:
         connection = Connection(broker.url)
-        # On two channels, as a worker's are: its second is for remote control.
+        # A worker has two channels too: the second is for remote control.
         for channel in (connection.default_channel, connection.channel()):
             queue = SimpleQueue(channel, "bell")
             queue.put({"ring": 1})
             assert queue.get(timeout=60)
         with suppress(TimeoutError):
-            # Now it waits for more, as a worker does.
             connection.drain_events(timeout=0.1)
     finally:
         broker.stop()
@@ -67,7 +66,7 @@ def test_a_process_of_the_pool_ends_with_its_parent_and_parses_no_c_for_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert celery.app
-    # Whoever looks for it now fails.
+    # An import of cffi fails from here on.
     monkeypatch.setitem(sys.modules, "cffi", None)
     monkeypatch.setattr(billiard.util, "cffi", None, raising=False)
 

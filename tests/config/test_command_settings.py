@@ -1,4 +1,4 @@
-"""Commands stop on the settings that they use, and on no others."""
+"""Commands stop on wrong settings that they use, and on no others."""
 
 import re
 from typing import Any
@@ -35,7 +35,7 @@ ALSO_STOPS: dict[str, set[str]] = {
 }
 UNCHECKED = {"diffsettings", "doctor", "shell"}
 DJANGO_S = ("axes_reset_username", "createsuperuser", "shell")
-# Every variable that can be wrong and still lets the settings be read, but for the keys.
+# Every variable except the keys that can be wrong and still lets the settings load.
 WRONG = {
     "ALLOWED_HOSTS": "",
     "APPEAL_DAYS": "0",
@@ -80,7 +80,7 @@ WRONG = {
 
 
 def stops(name: str) -> set[str]:
-    """Ids of the checks that stop a command on the settings of the moment."""
+    """Return the ids of the checks that stop a command under the current settings."""
     command = Commands(["manage.py", name]).fetch_command(name)
     try:
         if command.requires_system_checks:
@@ -95,12 +95,12 @@ def test_each_wrong_setting_stops_only_the_commands_that_use_it(
     name: str,
 ) -> None:
     expected = set() if name in UNCHECKED else ALL_STOP | ALSO_STOPS.get(name, set())
-    found: set[str] = set()
+    stopping_ids: set[str] = set()
     for changes, id in [*UNSAFE, *UNWISE]:
         with override_settings(**{**PRODUCTION, "UNREADABLE": {}, **changes}):
-            found |= stops(name) & {id}
+            stopping_ids |= stops(name) & {id}
 
-    assert found == expected
+    assert stopping_ids == expected
 
 
 def test_the_table_names_commands_that_exist() -> None:

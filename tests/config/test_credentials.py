@@ -1,4 +1,4 @@
-"""Bodies may be large only of requests with credentials that open something."""
+"""Large bodies are allowed only in requests with valid credentials."""
 
 from django.contrib.sessions.models import Session
 from django.test import Client
@@ -8,7 +8,7 @@ from rest_framework.test import APIClient
 from config.door import credentials
 
 
-def test_knows_who_shows_a_live_token(api: APIClient, db: None) -> None:
+def test_live_token_is_a_credential(api: APIClient, db: None) -> None:
     authorization = api._credentials["HTTP_AUTHORIZATION"]
 
     assert credentials.are_known([("AUTHORIZATION", authorization)], "/webhooks")
@@ -16,7 +16,7 @@ def test_knows_who_shows_a_live_token(api: APIClient, db: None) -> None:
     assert not credentials.are_known([("HOST", "x")], "/webhooks")
 
 
-def test_knows_who_shows_the_cookie_of_a_live_session(admin_client: Client) -> None:
+def test_cookie_of_a_live_session_is_a_credential(admin_client: Client) -> None:
     key = admin_client.cookies["sessionid"].value
 
     assert credentials.are_known([("COOKIE", f"a=1; sessionid={key}")], "/webhooks")

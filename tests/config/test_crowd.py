@@ -1,4 +1,4 @@
-"""How many connections a web process counts, and how many bytes they hold."""
+"""Counts of a web process's connections, and of the bytes that they hold."""
 
 from ipaddress import ip_network
 from types import SimpleNamespace
@@ -12,11 +12,11 @@ from config.networks import PRIVATE, parse_networks
 
 
 class Client:
-    """As much of a connection as is counted."""
+    """The part of a connection that is counted."""
 
     def __init__(self, client: tuple[str, int]) -> None:
         self.client = client
-        self.held = 0
+        self.memory_bytes = 0
         self.spooled = 0
         self.in_memory = 0
         self.sock = SimpleNamespace(spooled=0)
@@ -33,9 +33,9 @@ def crowd(most: int = 9, per_address: int = 9) -> Crowd:
     return Crowd(most, per_address, [ip_network("10.0.0.0/8")])
 
 
-def hold(found: Crowd, each: Any, in_memory: int, on_disk: int) -> None:
+def hold(pool: Crowd, each: Any, in_memory: int, on_disk: int) -> None:
     each.in_memory, each.sock.spooled = in_memory, on_disk
-    found.hold(each)
+    pool.count_bytes(each)
 
 
 @pytest.mark.parametrize("over", ["MOST_HELD", "MOST_SPOOLED"])
@@ -43,52 +43,52 @@ def test_connection_that_ends_gives_back_what_it_held(
     over: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(allowances, over, 0)
-    found, one, other = crowd(), connection(), connection()
+    pool, one, other = crowd(), connection(), connection()
     for each in (one, other):
-        assert found.add(each)
-        found.waits(each)
-    hold(found, one, 100, 1000)
-    hold(found, other, 20, 200)
-    hold(found, one, 60, 600)
-    assert (found.held, found.spooled, found.to_relieve()) == (80, 800, one)
+        assert pool.add(each)
+        pool.mark_waiting(each)
+    hold(pool, one, 100, 1000)
+    hold(pool, other, 20, 200)
+    hold(pool, one, 60, 600)
+    assert (pool.memory_bytes, pool.spooled, pool.connection_to_close()) == (80, 800, one)
 
-    found.remove(one)
+    pool.remove(one)
 
-    assert (found.held, found.spooled, found.to_relieve()) == (20, 200, other)
-    found.remove(other)
-    assert (found.held, found.spooled, found.to_relieve()) == (0, 0, None)
-    assert (len(found), found.by_address, found.longest_waiting()) == (0, {}, None)
+    assert (pool.memory_bytes, pool.spooled, pool.connection_to_close()) == (20, 200, other)
+    pool.remove(other)
+    assert (pool.memory_bytes, pool.spooled, pool.connection_to_close()) == (0, 0, None)
+    assert (len(pool), pool.by_address, pool.longest_waiting()) == (0, {}, None)
 
 
 def test_address_has_its_share_and_a_proxy_has_no_limit() -> None:
-    found = crowd(per_address=2)
+    pool = crowd(per_address=2)
     same = [connection(("2001:db8::1", 1)), connection(("2001:db8::ffff", 2))]
-    assert [found.add(each) for each in same] == [True, True]
-    assert not found.add(connection(("2001:db8::2", 3)))
-    assert found.add(connection(("2001:db8:0:1::2", 3)))
-    assert all(found.add(connection(("10.0.0.1", number))) for number in range(3))
-    assert all(found.add(connection(("::ffff:10.0.0.1", number))) for number in range(3))
+    assert [pool.add(each) for each in same] == [True, True]
+    assert not pool.add(connection(("2001:db8::2", 3)))
+    assert pool.add(connection(("2001:db8:0:1::2", 3)))
+    assert all(pool.add(connection(("10.0.0.1", number))) for number in range(3))
+    assert all(pool.add(connection(("::ffff:10.0.0.1", number))) for number in range(3))
 
-    found.remove(same[0])
+    pool.remove(same[0])
 
-    assert found.add(connection(("2001:db8::2", 3)))
-    assert found.is_full()
+    assert pool.add(connection(("2001:db8::2", 3)))
+    assert pool.is_full()
 
 
-def test_strangers_are_thrown_out_before_connections_of_a_proxy() -> None:
-    found = crowd()
+def test_strangers_are_closed_before_connections_of_a_proxy() -> None:
+    pool = crowd()
     proxy, first, second = (
         connection((address, 1)) for address in ("10.0.0.1", "192.0.2.1", "192.0.2.2")
     )
     for each in (proxy, first, second):
-        found.add(each)
-        found.waits(each)
-    assert found.longest_waiting() is first
+        pool.add(each)
+        pool.mark_waiting(each)
+    assert pool.longest_waiting() is first
 
-    found.busy(first)
-    assert found.longest_waiting() is second
-    found.busy(second)
-    assert found.longest_waiting() is proxy
+    pool.mark_busy(first)
+    assert pool.longest_waiting() is second
+    pool.mark_busy(second)
+    assert pool.longest_waiting() is proxy
 
 
 @pytest.mark.parametrize(

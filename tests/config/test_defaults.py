@@ -1,4 +1,4 @@
-"""What holds in production where the environment says nothing, written down once more."""
+"""Production defaults without variables in the environment, written down a second time."""
 
 import json
 import subprocess
@@ -6,7 +6,7 @@ import sys
 
 from tests.config.test_settings import ROOT, variables
 
-# What people and receivers are promised, in plain numbers: not read from where it is set.
+# Promises to people and receivers as plain numbers, not read from where they are set.
 PROMISED = {
     "ENVIRONMENT": "production",
     "DEBUG": False,
@@ -54,7 +54,7 @@ PROMISED = {
     "SECURE_PROXY_SSL_HEADER": ["HTTP_X_FORWARDED_PROTO", "https"],
     "X_FRAME_OPTIONS": "DENY",
 }
-# Without TLS anybody could say that there is some.
+# Without TLS anybody could claim that a request came by it.
 WITHOUT_HTTPS = {
     "SECURE_PROXY_SSL_HEADER": None,
     "SESSION_COOKIE_SECURE": False,

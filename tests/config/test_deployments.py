@@ -67,9 +67,9 @@ def test_the_id_is_made_with_the_database_and_made_again_where_it_is_missing(db:
 
 @pytest.fixture(autouse=True)
 def remembered_again() -> Any:
-    known = deployments.known_id()
+    original_id = deployments.known_id()
     yield
-    deployments.remember(None if known is None else deployments.UUID(known))
+    deployments.remember(None if original_id is None else deployments.UUID(original_id))
 
 
 def test_no_key_of_the_cache_is_the_other_s() -> None:
@@ -148,9 +148,7 @@ def test_a_job_for_which_another_deployment_rings_is_not_run(
         ("amqp://broker//", "locmem://"),
     ],
 )
-def test_the_cache_beside_the_broker_is_reached_as_the_broker_is(
-    broker: str, cache_url: str
-) -> None:
+def test_cache_url_follows_the_broker_url(broker: str, cache_url: str) -> None:
     assert beside_the_broker(broker) == cache_url
 
 
@@ -179,12 +177,12 @@ def test_another_one_does_not_start_while_it_is_at_work(
     assert stopped.value.code == EXIT_CODE
     assert f"Set DEPLOYMENT={'a' * 12}" in capsys.readouterr().err
     assert stored() == "a" * 12
-    # The settings that the refusal names are enough.
+    # The settings that the refusal names are sufficient.
     settings.DEPLOYMENT_KEY = deployment_key("a" * 12, {"NAME": "x"}, "t")
     one_deployment.refuse_second_deployment()
 
 
-def test_it_may_be_renamed_while_nobody_is_at_work(stored: Callable[[], str]) -> None:
+def test_deployment_may_be_renamed_while_no_process_runs(stored: Callable[[], str]) -> None:
     one_deployment.claim_database("a" * 12)
     leases.join(1)
     Loop.objects.update(lease_until=timezone.now() - timedelta(seconds=1))

@@ -20,13 +20,13 @@ FAIL = Grade.FAIL
 
 @pytest.fixture
 def only(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Put these in the place of all checks."""
+    """Return a function that replaces all checks by those given."""
     monkeypatch.setattr(database, "wait_at_most", lambda seconds: None)
 
-    def put(*checks: Check) -> None:
+    def replace(*checks: Check) -> None:
         monkeypatch.setattr(doctor, "all_checks", lambda: list(checks))
 
-    return put
+    return replace
 
 
 def fine() -> str:
@@ -92,7 +92,7 @@ def test_programs_read_json(only: Callable[..., None]) -> None:
     )
 
 
-def test_what_hangs_holds_up_nobody_and_counts_as_broken(only: Callable[..., None]) -> None:
+def test_hanging_check_delays_no_other_and_fails(only: Callable[..., None]) -> None:
     over = threading.Event()
     hung = [Check(f"hung-{n}", lambda: f"{over.wait(30)}", "Kill it.", 0.2) for n in range(20)]
     only(*hung, Check("first", fine, "Do nothing.", 5))
@@ -107,7 +107,7 @@ def test_what_hangs_holds_up_nobody_and_counts_as_broken(only: Callable[..., Non
 
 
 @pytest.mark.django_db
-def test_all_of_them_answer_beside_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_checks_run_in_parallel(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "wait_at_most", lambda seconds: None)
 
     _, text = run_doctor("--json")

@@ -1,4 +1,4 @@
-"""Variables in a file: the usual one, the named one, wrong ones, and the first one of a host."""
+"""Variables in a file: the default file, a named one, wrong ones, and the first one of a host."""
 
 import os
 import re
@@ -15,14 +15,14 @@ from core.watch.doctor import Concern
 from tests.config.test_settings import ROOT, manage, start
 
 
-def written(folder: Path, text: str) -> Path:
+def write_file(folder: Path, text: str) -> Path:
     path = folder / "variables"
     path.write_text(text)
     return path
 
 
 def test_a_process_reads_the_file_that_env_file_names(tmp_path: Path) -> None:
-    path = written(tmp_path, "# ours\n\nexport LOG_LEVEL='loud'\n")
+    path = write_file(tmp_path, "# ours\n\nexport LOG_LEVEL='loud'\n")
 
     started = start(ENV_FILE=str(path))
 
@@ -30,15 +30,15 @@ def test_a_process_reads_the_file_that_env_file_names(tmp_path: Path) -> None:
     assert "config.E013" in started.stderr
 
 
-def test_what_is_set_already_wins(tmp_path: Path) -> None:
-    path = written(tmp_path, "LOG_LEVEL=loud\n")
+def test_environment_overrides_the_file(tmp_path: Path) -> None:
+    path = write_file(tmp_path, "LOG_LEVEL=loud\n")
 
     assert start(ENV_FILE=str(path), LOG_LEVEL="INFO").stdout == "serving\n"
 
 
 @pytest.mark.parametrize("line", ["SECRET_KEY hunter2", " LOG_LEVEL=INFO", "LOG-LEVEL=INFO"])
 def test_a_wrong_line_is_named_and_not_shown(line: str, tmp_path: Path) -> None:
-    path = written(tmp_path, f"LOG_LEVEL=INFO\n{line}\n")
+    path = write_file(tmp_path, f"LOG_LEVEL=INFO\n{line}\n")
 
     started = start(ENV_FILE=str(path))
 
@@ -72,7 +72,7 @@ def test_no_test_reads_a_file() -> None:
 def test_doctor_warns_of_a_file_that_everybody_reads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = written(tmp_path, "")
+    path = write_file(tmp_path, "")
     monkeypatch.setenv("ENV_FILE", str(path))
 
     path.chmod(0o640)
@@ -83,7 +83,7 @@ def test_doctor_warns_of_a_file_that_everybody_reads(
 
 
 def init(path: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    """doctor --init where nothing is set yet."""
+    """Run doctor --init with no variables set."""
     return subprocess.run(
         [sys.executable, "manage.py", "doctor", "--init", "--file", str(path), *options],
         cwd=ROOT,
@@ -96,7 +96,7 @@ def init(path: Path, *options: str) -> subprocess.CompletedProcess[str]:
 def test_the_first_file_is_private_complete_and_safe_to_start_with(tmp_path: Path) -> None:
     path = tmp_path / "variables"
 
-    made = init(
+    result = init(
         path,
         "--host",
         "desk.acme.example",
@@ -106,11 +106,11 @@ def test_the_first_file_is_private_complete_and_safe_to_start_with(tmp_path: Pat
         "EMAIL_FROM=desk@acme.example",
     )
 
-    assert made.returncode == 0, made.stderr
+    assert result.returncode == 0, result.stderr
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    named = r"^(?:# )?([A-Z][A-Z_]*)="
+    names = r"^(?:# )?([A-Z][A-Z_]*)="
     example = (ROOT / ".env.example").read_text()
-    assert re.findall(named, path.read_text(), re.M) == re.findall(named, example, re.M)
+    assert re.findall(names, path.read_text(), re.M) == re.findall(names, example, re.M)
     checked = manage(
         "check",
         "--deploy",
@@ -127,9 +127,9 @@ def test_the_first_file_is_private_complete_and_safe_to_start_with(tmp_path: Pat
         FILES_DIR=None,
     )
     assert checked.returncode == 0, checked.stderr
-    kept = path.read_text()
+    content = path.read_text()
     again = init(path, "--host", "desk.acme.example")
-    assert (again.returncode, path.read_text()) == (1, kept)
+    assert (again.returncode, path.read_text()) == (1, content)
     assert "is there already" in again.stderr
 
 

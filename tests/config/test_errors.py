@@ -39,8 +39,8 @@ def test_a_statement_that_takes_too_long_is_one_line_of_the_log(
         assert api.get("/webhooks").status_code == 503
 
     lines = [each for each in caplog.records if each.levelname != "INFO"]
-    said = "cannot reach the database: /webhooks: canceling statement due to statement timeout"
-    assert [each.getMessage() for each in lines] == [said]
+    message = "cannot reach the database: /webhooks: canceling statement due to statement timeout"
+    assert [each.getMessage() for each in lines] == [message]
     assert [each.exc_info for each in lines] == [None]
 
 

@@ -1,4 +1,4 @@
-"""What every answer tells a browser to refuse."""
+"""Response headers that tell browsers what to refuse."""
 
 import pytest
 from django.test import Client
@@ -55,7 +55,7 @@ def test_the_cookies_stay_with_this_site(client: Client, company: Company) -> No
 
 
 @pytest.mark.parametrize("path", ["/", "/admin"])
-def test_leads_from_the_address_that_one_types_to_the_desk(client: Client, path: str) -> None:
+def test_typed_address_redirects_to_the_desk(client: Client, path: str) -> None:
     answer = client.get(path)
 
     assert answer.status_code == 302

@@ -1,4 +1,4 @@
-"""Requests from bytes: the same ones however the bytes are cut."""
+"""Requests parsed from bytes: the same ones however the bytes are cut."""
 
 import pytest
 from gunicorn.config import Config
@@ -17,12 +17,12 @@ REQUESTS = [("/a", b""), ("/b", b"\r\n\r\n"), ("/c", b"abc0123456789"), ("/d", b
 
 
 def requests(*parts: bytes) -> list[tuple[str, bytes]]:
-    incoming, found = RequestReader(CFG, CLIENT), []
+    incoming, parsed = RequestReader(CFG, CLIENT), []
     for part in parts:
         incoming.feed(part)
         while request := incoming.next_request():
-            found.append((request.path, request.body.read()))
-    return found
+            parsed.append((request.path, request.body.read()))
+    return parsed
 
 
 @pytest.mark.parametrize("step", [1, 2, 3, 7, 50])

@@ -1,6 +1,6 @@
-"""What is in which language: emails in the company's, the API in English (decision N21).
+"""Languages by reader: emails in the company's, the API in English (decision N21).
 
-The desk's is that of whoever reads it (tests/desk/test_language.py).
+The desk's is that of its reader (tests/desk/test_language.py).
 """
 
 import ast
@@ -42,7 +42,7 @@ AT = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
 
 @pytest.fixture
 def spanish(settings: Settings) -> Iterator[None]:
-    """A deployment that is Spanish, in a thread that was just speaking it."""
+    """Deploy in Spanish, in a thread that has just translated into it."""
     settings.DESK_LANGUAGE = "es"
     with translation.override("es"):
         yield
@@ -53,12 +53,12 @@ def placeholders(text: str) -> list[str]:
 
 
 def test_there_is_a_catalogue_for_each_language_but_the_code_s(settings: Settings) -> None:
-    known = sorted(to_locale(code) for code, _ in settings.LANGUAGES)
+    codes = sorted(to_locale(code) for code, _ in settings.LANGUAGES)
 
-    assert known == sorted(["en", *CODES])
+    assert codes == sorted(["en", *CODES])
 
 
-# Where a company, an agent or an operator reads which languages there are.
+# Documents that list the languages for a company, an agent or an operator.
 NAMED_IN = ("docs/desk.md", "docs/api.md", "docs/guides/tickets.md")
 
 
@@ -73,8 +73,8 @@ def test_the_documents_name_each_language(settings: Settings) -> None:
 
 
 @pytest.mark.parametrize("path", CATALOGUES, ids=CODES)
-def test_what_is_compiled_is_what_was_translated(path: Path) -> None:
-    """Otherwise: ./dev translate."""
+def test_compiled_catalogue_is_up_to_date(path: Path) -> None:
+    """Otherwise run ./dev translate."""
     compiled = path.with_suffix(".mo").read_bytes()
 
     assert polib.pofile(str(path), wrapwidth=0).to_binary() == compiled
@@ -82,20 +82,20 @@ def test_what_is_compiled_is_what_was_translated(path: Path) -> None:
 
 @pytest.mark.parametrize("path", CATALOGUES, ids=CODES)
 def test_every_sentence_of_the_code_is_translated_and_no_other(path: Path) -> None:
-    """Otherwise: ./dev translate, and write what is missing."""
+    """Otherwise run ./dev translate, and write what is missing."""
     catalogue = polib.pofile(str(path), wrapwidth=0)
-    known = [translations.sentence_of(entry) for entry in catalogue]
+    translated = [translations.sentence_of(entry) for entry in catalogue]
 
     wanted = translations.sentences(translations.ROOT)
-    new = [one.one for one in wanted if one not in known]
-    gone = [one.one for one in known if one not in wanted]
-    assert known == wanted, f"run ./dev translate: new are {new}, gone are {gone}"
+    new = [one.one for one in wanted if one not in translated]
+    obsolete = [one.one for one in translated if one not in wanted]
+    assert translated == wanted, f"run ./dev translate: new are {new}, gone are {obsolete}"
     missing = [entry.msgid for entry in translations.untranslated(catalogue)]
     assert missing == [], f"write these in {path.parent.parent.name}, and run ./dev translate"
     for entry in catalogue:
-        meant = placeholders(entry.msgid_plural or entry.msgid)
-        for said in [entry.msgstr, *entry.msgstr_plural.values()]:
-            assert not said or placeholders(said) == meant, entry.msgid
+        expected = placeholders(entry.msgid_plural or entry.msgid)
+        for text in [entry.msgstr, *entry.msgstr_plural.values()]:
+            assert not text or placeholders(text) == expected, entry.msgid
 
 
 def test_translate_keeps_what_is_translated_and_names_what_is_not(
@@ -146,27 +146,27 @@ def test_translate_begins_a_language_with_its_plural_rule(
 
 
 TEMPLATES = sorted((translations.ROOT / "templates").rglob("*.html"))
-# Guides are for developers; evidence is the same bytes whoever takes it.
+# Guides are for developers; evidence has the same bytes for every reader.
 IN_ENGLISH = ("guides/", "desk/evidence.html")
-# Names of things, of keys and of units.
+# Names of products, keys and units.
 NO_WORDS = {"parceldesk", "CSV", "URL", "ID", "X-Webhook-Id", "ms", "Esc", "Ctrl", "Enter"}
 NO_WORDS |= {"PDF", "ZIP"}
 NO_WORDS |= {"sync_alt", "person", "chevron_right", "dock_to_right", "search", "notifications"}
-# A tag that is put together is no text.
+# A tag that is assembled at run time is not text.
 SPLIT_TAG = re.compile(r"<{%.*?>", re.DOTALL)
 IN_BLOCK = re.compile(r"{% blocktranslate.*?{% endblocktranslate %}", re.DOTALL)
 IN_COMMENT = re.compile(r"{% comment %}.*?{% endcomment %}", re.DOTALL)
 
 
 def words_left(source: str) -> list[str]:
-    """The texts of a template that nobody marked."""
+    """Return the texts of a template that nobody marked for translation."""
     words = strings.Words()
     words.feed(
         strings.TAG.sub(" ", IN_BLOCK.sub("", SPLIT_TAG.sub("", IN_COMMENT.sub("", source))))
     )
     texts = (re.sub(r"{{.*?}}", " ", text) for _, text in words.texts)
-    found = (word for text in texts for word in re.findall(r"[A-Za-z][\w-]*[A-Za-z]", text))
-    return [word for word in found if word not in NO_WORDS]
+    candidates = (word for text in texts for word in re.findall(r"[A-Za-z][\w-]*[A-Za-z]", text))
+    return [word for word in candidates if word not in NO_WORDS]
 
 
 def test_every_text_of_a_template_is_marked() -> None:
@@ -176,10 +176,10 @@ def test_every_text_of_a_template_is_marked() -> None:
         if not path.relative_to(translations.ROOT / "templates").as_posix().startswith(IN_ENGLISH)
     ]
 
-    left = {path.name: found for path in judged if (found := words_left(path.read_text()))}
+    unmarked = {path.name: words for path in judged if (words := words_left(path.read_text()))}
 
     assert len(judged) > 30
-    assert left == {}
+    assert unmarked == {}
 
 
 def test_a_text_that_is_not_marked_is_noticed() -> None:
@@ -191,21 +191,21 @@ def test_a_text_that_is_not_marked_is_noticed() -> None:
 
 
 def spoken_at_import(source: str) -> list[int]:
-    """The lines on which a text is translated before anybody has a language."""
+    """Return the lines that translate a text at import, before anybody has a language."""
     at_once = {name for name in translations.MARKS if not name.endswith(("_lazy", "_noop", "_"))}
-    found: list[int] = []
+    lines: list[int] = []
     waiting: list[ast.AST] = [ast.parse(source)]
     while waiting:
         for node in ast.iter_child_nodes(waiting.pop()):
             if isinstance(node, ast.FunctionDef | ast.Lambda):
-                # What decorates it, and its defaults, are asked for at once.
+                # Decorators and defaults run at once.
                 waiting += node.decorator_list if isinstance(node, ast.FunctionDef) else []
                 waiting.append(node.args)
                 continue
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") in at_once:
-                found.append(node.lineno)
+                lines.append(node.lineno)
             waiting.append(node)
-    return found
+    return lines
 
 
 def test_nothing_is_translated_before_somebody_reads_it() -> None:
@@ -219,23 +219,23 @@ def test_nothing_is_translated_before_somebody_reads_it() -> None:
 
 
 def test_every_word_that_follows_from_a_code_is_in_the_catalogue() -> None:
-    """What code puts together at run time is marked somewhere."""
-    known = {one.one for one in translations.sentences(translations.ROOT)}
+    """Require each text that code composes at run time to be marked somewhere."""
+    marked = {one.one for one in translations.sentences(translations.ROOT)}
 
-    words = [f"{one.name}: {one.label}" for one in Status if one.label not in known]
+    words = [f"{one.name}: {one.label}" for one in Status if one.label not in marked]
     words += [
         f"{to.name}: {word}"
         for to, move in AGENT_MOVES.items()
         for word in (move.verb, move.action)
-        if word not in known
+        if word not in marked
     ]
     assert not words, f"tickets/statuses.py: mark with gettext_noop what is said of {words}"
-    assert {str(one) for kind in (SecretStatus, Verdict) for one in kind} <= known
+    assert {str(one) for kind in (SecretStatus, Verdict) for one in kind} <= marked
 
 
 def test_each_name_of_a_table_or_field_that_the_desk_shows_is_translated() -> None:
-    """A name that Django derives from that of a class or a column is English for everybody."""
-    shown: dict[str, object] = {}
+    """Require a verbose name: one that Django derives from a class or column is English."""
+    verbose_names: dict[str, object] = {}
     for model, page in admin.site._registry.items():
         for table, options in [(model, page), *((one.model, one) for one in page.inlines)]:
             meta = table._meta
@@ -245,24 +245,24 @@ def test_each_name_of_a_table_or_field_that_the_desk_shows_is_translated() -> No
             for name in [*names, *flatten_fieldsets(options.fieldsets or ())]:
                 with suppress(FieldDoesNotExist):
                     field = meta.get_field(name)
-                    shown[f"{meta.label}.{name}"] = getattr(field, "verbose_name", "")
-            shown[meta.label] = meta.verbose_name
-            shown[f"{meta.label}, several"] = meta.verbose_name_plural
-            shown[meta.app_label] = meta.app_config.verbose_name
-    known = {one.one for one in translations.sentences(translations.ROOT)}
+                    verbose_names[f"{meta.label}.{name}"] = getattr(field, "verbose_name", "")
+            verbose_names[meta.label] = meta.verbose_name
+            verbose_names[f"{meta.label}, several"] = meta.verbose_name_plural
+            verbose_names[meta.app_label] = meta.app_config.verbose_name
+    marked = {one.one for one in translations.sentences(translations.ROOT)}
 
-    assert len(shown) > 60
+    assert len(verbose_names) > 60
     same = {"ID", "id", "url", ""}
     assert {
         place: str(name)
-        for place, name in shown.items()
-        if str(name) not in same and not (isinstance(name, Promise) and str(name) in known)
+        for place, name in verbose_names.items()
+        if str(name) not in same and not (isinstance(name, Promise) and str(name) in marked)
     } == {}
 
 
 def test_unfold_has_spanish_words_on_pages_of_the_desk() -> None:
-    """It brings none of its own; Django's and ours must have them all."""
-    found = {
+    """Cover Unfold's texts, which has no Spanish of its own, by Django's and our catalogue."""
+    texts = {
         sentence.one
         for path in (Path(unfold.__file__).parent / "templates").rglob("*.html")
         for sentence in translations.marked_in_template(path.read_text())
@@ -270,11 +270,11 @@ def test_unfold_has_spanish_words_on_pages_of_the_desk() -> None:
     }
 
     with translation.override("es"):
-        left = {one for one in found if gettext(one.replace("%%", "%")) == one}
+        untranslated = {one for one in texts if gettext(one.replace("%%", "%")) == one}
 
-    assert len(found) > 100
-    # The same in both languages, and what the desk does not use.
-    assert left <= {
+    assert len(texts) > 100
+    # Texts that are the same in both languages, or that the desk does not use.
+    assert untranslated <= {
         "General",
         "Add row",
         "Object",
@@ -298,13 +298,13 @@ def test_the_sentences_of_a_template_are_found() -> None:
     }
 
 
-def test_a_sentence_is_not_put_together() -> None:
+def test_no_sentence_is_concatenated() -> None:
     with pytest.raises(ValueError, match="line 1"):
         list(translations.marked('gettext(f"Ticket {number}")'))
 
 
 @pytest.mark.usefixtures("spanish")
-def test_the_api_speaks_english_whatever_is_asked_for(api: APIClient, ticket: Ticket) -> None:
+def test_api_is_english_whatever_language_is_requested(api: APIClient, ticket: Ticket) -> None:
     answers = [
         api.post("/company/tickets", {"type_id": 0, "colour": 1}, headers=SPANISH),
         api.post(f"/tickets/ratings/{ticket.pk}", {"comment": ""}, headers=SPANISH),
@@ -348,7 +348,7 @@ def test_the_desk_is_english_for_a_browser_that_asks_for_spanish(
     [
         ("en", "2026-01-02 03:04", "2026-01-02"),
         ("es", "02/01/2026 03:04", "02/01/2026"),
-        # Without a folder in config/formats: Django's, and where it has none those of English.
+        # Without a folder in config/formats: Django's formats, or English ones if it has none.
         ("nl", "2 januari 2026 03:04", "2-1-2026"),
         ("bg", "2026-01-02 03:04", "02.01.2026"),
         ("sw", "2026-01-02 03:04", "2026-01-02"),
@@ -360,15 +360,15 @@ def test_times_are_written_as_the_language_has_it(code: str, time: str, day: str
         assert date_format(AT, "SHORT_DATE_FORMAT") == day
 
 
-@pytest.mark.parametrize(("code", "found"), [("en", []), ("es", []), ("zxx", ["config.E030"])])
+@pytest.mark.parametrize(("code", "ids"), [("en", []), ("es", []), ("zxx", ["config.E030"])])
 def test_a_language_that_is_not_spoken_stops_a_start(
-    settings: Settings, code: str, found: list[str]
+    settings: Settings, code: str, ids: list[str]
 ) -> None:
     settings.DESK_LANGUAGE = code
 
-    told = [one for one in run_checks(tags=[SETTINGS]) if one.is_serious()]
+    messages = [one for one in run_checks(tags=[SETTINGS]) if one.is_serious()]
 
-    assert [one.id for one in told] == found
+    assert [one.id for one in messages] == ids
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from config.one_deployment import claim_database
-from tests.locks import MakePair, Pair, made_in, play, shows
+from tests.locks import MakePair, Pair, pairs_in, play, shows
 
 
 @shows("config/one_deployment.py::STORED")
@@ -18,6 +18,6 @@ def claim_the_same_database() -> Pair:
 
 
 @pytest.mark.usefixtures("rows_to_keep")
-@pytest.mark.parametrize("make", made_in(__name__), ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", pairs_in(__name__), ids=lambda make: make.__name__)
 def test_second_party_waits_or_passes_by(make: MakePair) -> None:
     play(make())

@@ -1,4 +1,4 @@
-"""Lines for programs, the line of each request, and the id that tasks go on with."""
+"""Log lines as JSON, the line of each request, and the request id that tasks inherit."""
 
 import io
 import json
@@ -38,8 +38,8 @@ DOCUMENT = ROOT / "docs" / "operations" / "logs.md"
 
 
 @pytest.fixture
-def written(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
-    """What goes to standard error, as JSON."""
+def stderr(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
+    """Capture standard error, with lines as JSON."""
     stream = io.StringIO()
     (handler,) = [
         each
@@ -51,8 +51,8 @@ def written(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
     return stream
 
 
-def lines(written: io.StringIO) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in written.getvalue().splitlines()]
+def lines(stderr: io.StringIO) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in stderr.getvalue().splitlines()]
 
 
 def test_a_line_is_one_object_whatever_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,7 +85,7 @@ def test_a_line_is_one_object_whatever_it_says(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_document_has_every_member_of_a_line() -> None:
-    section = DOCUMENT.read_text().partition("\n## What a line has\n")[2]
+    section = DOCUMENT.read_text().partition("\n## Log fields\n")[2]
     table = section.partition("\n| logger |")[0]
     rows = [row.split("|")[1].strip(" `") for row in table.splitlines() if row.startswith("| `")]
     record = logging.LogRecord("companies", logging.INFO, __file__, 1, "said", None, None)
@@ -129,14 +129,14 @@ def test_celery_says_things_our_way_and_at_our_level() -> None:
 
 
 def test_each_request_has_a_line(
-    written: io.StringIO, api: APIClient, company: Company, settings: Settings
+    stderr: io.StringIO, api: APIClient, company: Company, settings: Settings
 ) -> None:
     settings.PROXY_COUNT = 1
     headers = {"X-Request-Id": OWN, "X-Forwarded-For": "1.2.3.4, 198.51.100.7"}
 
     answer = api.get("/webhooks?limit=5", headers=headers)
 
-    (line,) = [each for each in lines(written) if each["logger"] == "parceldesk.access"]
+    (line,) = [each for each in lines(stderr) if each["logger"] == "parceldesk.access"]
     assert line.pop("duration_ms") >= 0
     assert {name: line.get(name) for name in log_lines.FIELDS if line.get(name) is not None} == {
         "method": "GET",
@@ -149,11 +149,11 @@ def test_each_request_has_a_line(
         "token": company.tokens.get().prefix,
     }
     assert (line["level"], line["request_id"]) == ("INFO", OWN)
-    assert "limit" not in written.getvalue()
+    assert "limit" not in stderr.getvalue()
 
 
 def test_a_line_says_the_route_and_no_text_that_opens_something(
-    written: io.StringIO, client: Client, db: None
+    stderr: io.StringIO, client: Client, db: None
 ) -> None:
     delivery_id = uuid4()
 
@@ -163,7 +163,7 @@ def test_a_line_says_the_route_and_no_text_that_opens_something(
     client.get("/guide/TEST%0A2026-01-02 ERROR")
     client.get("/guide/TEST4101")
 
-    assert [(line.get("route"), line["path"]) for line in lines(written)] == [
+    assert [(line.get("route"), line["path"]) for line in lines(stderr)] == [
         ("/deliveries/<uuid:delivery_id>", f"/deliveries/{delivery_id}"),
         ("/files/<str:signed>", "/files/…"),
         (None, "/nowhere/…/at-all"),
@@ -173,17 +173,17 @@ def test_a_line_says_the_route_and_no_text_that_opens_something(
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics", ADDRESS, "/static/x.css"])
-def test_what_machines_ask_all_day_has_none(
-    written: io.StringIO, client: Client, db: None, path: str
+def test_probes_and_scrapes_have_no_access_log_line(
+    stderr: io.StringIO, client: Client, db: None, path: str
 ) -> None:
     client.get(path)
     client.get("/nowhere")
 
-    assert [line["path"] for line in lines(written) if "path" in line] == ["/nowhere"]
+    assert [line["path"] for line in lines(stderr) if "path" in line] == ["/nowhere"]
 
 
-def test_what_is_answered_at_the_door_has_a_bounded_line(
-    written: io.StringIO, monkeypatch: pytest.MonkeyPatch
+def test_early_refusal_has_a_line_of_bounded_length(
+    stderr: io.StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bound = log_bound.LogBound(log_bound.REFUSALS.logger.name)
     monkeypatch.setattr(refusals, "REFUSALS", bound)
@@ -191,22 +191,22 @@ def test_what_is_answered_at_the_door_has_a_bounded_line(
     for _ in range(log_bound.MOST_LINES + 1):
         refusals.write_error(SimpleNamespace(sendall=bytes), 429, "Too Many Requests", "Token x")
 
-    line, *others = lines(written)
+    line, *others = lines(stderr)
     assert (line["status"], line["message"]) == (429, "answered at the door: 429 Too Many Requests")
     assert len(line["request_id"]) == 32
     assert len(others) == log_bound.MOST_LINES - 1
     assert bound.left_out == {"answered 429": 1}
 
 
-def test_asking_who_uses_the_desk_costs_no_query(
-    written: io.StringIO, client: Client, django_assert_num_queries: Any, db: None
+def test_user_in_the_access_log_costs_no_query(
+    stderr: io.StringIO, client: Client, django_assert_num_queries: Any, db: None
 ) -> None:
     client.cookies["sessionid"] = "0" * 32
 
     with django_assert_num_queries(0):
         client.get("/docs/guides")
 
-    assert len(lines(written)) == 1
+    assert len(lines(stderr)) == 1
 
 
 def test_the_lines_can_be_switched_off(settings: Settings) -> None:
@@ -226,34 +226,34 @@ def say_who_asks() -> None:
 
 
 def ring(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """The headers of a message that rings."""
-    sent: list[dict[str, Any]] = []
-    monkeypatch.setattr(current_app, "send_task", lambda *_, headers, **__: sent.append(headers))
+    """Send a task; returns the headers of its message."""
+    calls: list[dict[str, Any]] = []
+    monkeypatch.setattr(current_app, "send_task", lambda *_, headers, **__: calls.append(headers))
     doorbell.ring("tests.say_who_asks")
-    return sent[0]
+    return calls[0]
 
 
 def test_a_task_works_for_the_request_that_rang(
-    written: io.StringIO, monkeypatch: pytest.MonkeyPatch, db: None
+    stderr: io.StringIO, monkeypatch: pytest.MonkeyPatch, db: None
 ) -> None:
     with request_ids.named(OWN):
         headers = ring(monkeypatch)
 
     say_who_asks.apply(headers=headers)
 
-    assert [line["request_id"] for line in lines(written)] == [OWN]
+    assert [line["request_id"] for line in lines(stderr)] == [OWN]
     assert (request_ids.current(), celery.running) == (None, {})
 
 
 def test_a_task_that_nobody_s_request_rang_for_has_an_id_of_its_own(
-    written: io.StringIO, monkeypatch: pytest.MonkeyPatch, db: None
+    stderr: io.StringIO, monkeypatch: pytest.MonkeyPatch, db: None
 ) -> None:
     headers = ring(monkeypatch)
 
     for _ in range(2):
         say_who_asks.apply(headers=headers)
 
-    one, other = (line["request_id"] for line in lines(written))
+    one, other = (line["request_id"] for line in lines(stderr))
     assert len(one) == 32
     assert one != other
 

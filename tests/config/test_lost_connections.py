@@ -1,4 +1,4 @@
-"""The database ends a connection at each statement of a write in turn: 503, and nothing is left."""
+"""The database drops the connection at each statement of a write in turn: 503, no rows."""
 
 from collections.abc import Callable
 from typing import Any
@@ -27,21 +27,21 @@ def rows() -> list[int]:
 
 
 def end_each_statement(monkeypatch: pytest.MonkeyPatch, ask: Callable[[], Any]) -> Ended:
-    """How many statements there are, and of each answer but 503: at which, and any trace of it."""
-    execute, left = psycopg.Cursor.execute, 0
+    """Return how many statements ran, and answers other than 503 or rows left, by statement."""
+    execute, remaining = psycopg.Cursor.execute, 0
 
-    def counted(cursor: Any, *args: Any, **named: Any) -> Any:
-        nonlocal left
-        left -= 1
-        return execute(cursor, END) if left == -1 else execute(cursor, *args, **named)
+    def execute_or_end(cursor: Any, *args: Any, **options: Any) -> Any:
+        nonlocal remaining
+        remaining -= 1
+        return execute(cursor, END) if remaining == -1 else execute(cursor, *args, **options)
 
     other = []
     for at in range(MORE_THAN_ANY_WRITE_NEEDS):
-        before, left = rows(), at
+        before, remaining = rows(), at
         with monkeypatch.context() as patched:
-            patched.setattr(psycopg.Cursor, "execute", counted)
+            patched.setattr(psycopg.Cursor, "execute", execute_or_end)
             answer = ask()
-        if left >= 0:
+        if remaining >= 0:
             assert answer.status_code < 300
             return at, other
         connection.close()
@@ -54,7 +54,7 @@ def test_a_ticket_is_opened_whole_or_not_at_all(
     api: APIClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     build.agent("ada")
-    # Loads are summed up behind the commit, after some tickets: losing that is no trace.
+    # Loads are summed after the commit, now and then: losing that leaves no trace.
     monkeypatch.setattr(loads, "SUM_UP_EVERY", 2**62)
     api.raise_request_exception = False
 

@@ -1,4 +1,4 @@
-"""What processes load before they are forked, and the garbage collector in those that live long."""
+"""Modules loaded before a fork, and the garbage collector of processes that live long."""
 
 import gc
 import subprocess
@@ -18,7 +18,7 @@ def thawed() -> Iterator[None]:
     gc.unfreeze()
 
 
-def test_looks_no_more_at_what_is_loaded() -> None:
+def test_collector_ignores_loaded_objects() -> None:
     memory.settle()
 
     assert gc.get_freeze_count() > 10 * len(gc.get_objects())
@@ -32,7 +32,7 @@ def test_each_process_of_a_worker_settles() -> None:
     assert gc.get_freeze_count() > 10_000
 
 
-# A process of the web is forked with so much, and then asked whether it is ready.
+# A web process forks with these modules, and is then asked whether it is ready.
 FORKED = """
 import sys
 import config.wsgi
@@ -45,7 +45,7 @@ print(*sorted(set(sys.modules) - before))
 
 
 def test_a_child_loads_neither_the_broker_s_client_nor_migrations() -> None:
-    """Each would have them for itself: 24 MB."""
+    """Load them nowhere: each child would need 24 MB."""
     ran = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True, check=True)
 
     loaded = ran.stdout.splitlines()[-1].split()
@@ -53,17 +53,17 @@ def test_a_child_loads_neither_the_broker_s_client_nor_migrations() -> None:
     assert [name for name in loaded if ".migrations." in name] == []
 
 
-# Runs before web forks, then says whether a description that is made again is the same.
+# Runs before the web process forks, then says whether a second description is identical.
 DESCRIBED = """
 import config.wsgi
 from config import pages
-made = pages.Description.made
+made = pages.Description.file
 print(made.content == pages.describe())
 """
 
 
 def test_processes_of_the_web_share_the_description_of_the_api() -> None:
-    """Each would make it for itself: 15 MB."""
+    """Share it: each process would need 15 MB for its own."""
     ran = subprocess.run(
         [sys.executable, "-c", DESCRIBED], capture_output=True, text=True, check=True
     )
@@ -71,10 +71,8 @@ def test_processes_of_the_web_share_the_description_of_the_api() -> None:
     assert ran.stdout.splitlines()[-1] == "True"
 
 
-def test_what_was_described_once_is_sent(
-    rf: RequestFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pages.Description, "made", None)
+def test_description_is_built_once(rf: RequestFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages.Description, "file", None)
     monkeypatch.setattr(pages, "describe", lambda: b"{}")
     pages.Description.load()
     monkeypatch.setattr(pages, "describe", None)

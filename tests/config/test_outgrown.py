@@ -1,4 +1,4 @@
-"""A web process that has grown too large makes room for another, and nothing is lost."""
+"""A web process that has grown too large is replaced, and no request is lost."""
 
 import mmap
 import multiprocessing
@@ -31,7 +31,7 @@ def test_goes_in_a_quiet_moment_or_after_a_while() -> None:
     assert process.goes(quiet=False)
 
 
-def test_a_while_begins_anew_for_whoever_has_shrunk() -> None:
+def test_process_that_shrank_gets_a_new_grace_period() -> None:
     process = Process()
     process.size = 513 * MIB
     assert not process.goes(quiet=False)
@@ -51,7 +51,7 @@ def test_a_new_process_may_always_grow() -> None:
     assert process.goes(quiet=True)
 
 
-def test_no_limit_is_none() -> None:
+def test_no_process_goes_without_a_limit() -> None:
     process = Process(mib=0)
     process.size = 100_000 * MIB
     assert not process.goes(quiet=True)
@@ -77,10 +77,10 @@ def test_one_process_goes_at_a_time() -> None:
 
 def test_knows_its_size() -> None:
     before = resident_bytes()
-    # Pages of the system's own: the allocator may hand out ones that it has kept.
-    with mmap.mmap(-1, 64 * MIB) as held:
-        for page in range(0, len(held), mmap.PAGESIZE):
-            held[page] = 1
+    # Map pages directly: the allocator may return cached ones.
+    with mmap.mmap(-1, 64 * MIB) as pages:
+        for page in range(0, len(pages), mmap.PAGESIZE):
+            pages[page] = 1
         grown = resident_bytes() - before
 
     assert grown > 32 * MIB

@@ -1,4 +1,4 @@
-"""Open pages wait for news without a thread: the event loop has them until there is some."""
+"""Open pages wait for news without a thread: the event loop holds them until there is some."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ class Clock:
 
 
 class Loop:
-    """An event loop with nothing else to do; requests are words."""
+    """An event loop without other work; requests are plain words."""
 
     def __init__(self) -> None:
         self.clock = Clock()
@@ -45,23 +45,23 @@ def loop() -> Loop:
     return Loop()
 
 
-def test_only_what_may_wait_waits(loop: Loop) -> None:
+def test_only_patient_requests_wait(loop: Loop) -> None:
     assert loop.take("news of 1", "a page") == [True, False]
 
 
-def test_those_with_news_are_answered_and_the_others_wait_on(loop: Loop) -> None:
+def test_requests_with_news_are_answered_and_others_wait(loop: Loop) -> None:
     loop.take("news of 1", "news of 2")
     loop.turn(1)
     assert loop.looks == [["news of 1", "news of 2"]]
 
-    loop.patient.looked(loop.has_news("news of 2"))
+    loop.patient.finish_look(loop.has_news("news of 2"))
 
     assert loop.answered == ["news of 2"]
     loop.turn(1)
     assert loop.looks[-1] == ["news of 1"]
 
 
-def test_nobody_looks_twice_at_a_time_nor_where_nobody_waits(loop: Loop) -> None:
+def test_one_check_for_news_at_a_time_and_only_for_waiting_requests(loop: Loop) -> None:
     loop.turn(1)
     assert loop.looks == []
 
@@ -70,7 +70,7 @@ def test_nobody_looks_twice_at_a_time_nor_where_nobody_waits(loop: Loop) -> None
         loop.turn(1)
     assert len(loop.looks) == 1
 
-    loop.patient.looked([])
+    loop.patient.finish_look([])
     loop.turn(0.1)
     assert len(loop.looks) == 1
     loop.turn(1)
@@ -79,11 +79,11 @@ def test_nobody_looks_twice_at_a_time_nor_where_nobody_waits(loop: Loop) -> None
 
 def test_each_is_answered_once_at_its_time_at_the_latest(loop: Loop) -> None:
     loop.take("news of 1")
-    found = loop.has_news("news of 1")
+    due_pages = loop.has_news("news of 1")
     loop.turn(AT_MOST_SECONDS + 1)
     assert loop.answered == ["news of 1"]
 
-    loop.patient.looked(found)
+    loop.patient.finish_look(due_pages)
 
     assert loop.answered == ["news of 1"]
 

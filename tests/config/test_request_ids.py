@@ -53,9 +53,9 @@ def test_an_answer_to_a_foreign_host_name_has_one_too(client: Client, db: None) 
     assert (answer.status_code, answer["X-Request-Id"]) == (400, OWN)
 
 
-@pytest.mark.parametrize("given", ["", "a b", "a/b", "é", "a" * 129, "a\tb", "<b>", "a,b"])
-def test_what_cannot_be_an_id_is_replaced(client: Client, given: str) -> None:
-    answer = client.get("/healthz", headers={"X-Request-Id": given})
+@pytest.mark.parametrize("header", ["", "a b", "a/b", "é", "a" * 129, "a\tb", "<b>", "a,b"])
+def test_invalid_id_is_replaced(client: Client, header: str) -> None:
+    answer = client.get("/healthz", headers={"X-Request-Id": header})
 
     assert len(answer["X-Request-Id"]) == 32
     assert client.get("/healthz", headers={"X-Request-Id": "a" * 128})["X-Request-Id"] == "a" * 128
@@ -63,12 +63,12 @@ def test_what_cannot_be_an_id_is_replaced(client: Client, given: str) -> None:
 
 @pytest.fixture
 def lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
-    """What is logged to standard error."""
-    written = io.StringIO()
+    """Capture log lines that go to standard error."""
+    stderr = io.StringIO()
     for handler in logging.getLogger().handlers:
         if isinstance(handler.formatter, log_lines.TextLines):
-            monkeypatch.setattr(handler, "stream", written)
-    return written
+            monkeypatch.setattr(handler, "stream", stderr)
+    return stderr
 
 
 def test_its_log_lines_name_it(lines: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,14 +91,14 @@ def test_its_log_lines_name_it(lines: io.StringIO, monkeypatch: pytest.MonkeyPat
 
 
 def test_gunicorn_s_lines_name_it_too() -> None:
-    logger, written = logging.getLogger("gunicorn.of.a.test"), io.StringIO()
-    logger.addHandler(logging.StreamHandler(written))
+    logger, stream = logging.getLogger("gunicorn.of.a.test"), io.StringIO()
+    logger.addHandler(logging.StreamHandler(stream))
     logs.write_our_lines(logger.name, "text")
 
     with request_ids.named(OWN):
         logger.warning("Invalid request")
 
-    assert f"gunicorn.of.a.test [{OWN}] Invalid request" in written.getvalue()
+    assert f"gunicorn.of.a.test [{OWN}] Invalid request" in stream.getvalue()
 
 
 def test_a_request_that_is_over_is_at_work_no_more(client: Client) -> None:
@@ -111,7 +111,7 @@ def test_history_keeps_the_request_that_caused_it(api: APIClient, admin_client: 
     opened = api.post("/company/tickets", {"type_id": 2}, headers={"X-Request-Id": OWN})
     ticket = Ticket.objects.get(pk=opened.json()["id"])
 
-    # Also what was caused beside it: who was assigned.
+    # Include side effects: the assignment has the same id.
     assert set(HistoryEntry.objects.values_list("request_id", flat=True)) == {OWN}
     page = admin_client.get(f"/admin/tickets/ticket/{ticket.pk}/change/")
     assert f"Request {OWN}" in page.content.decode()
@@ -130,20 +130,20 @@ def test_an_event_keeps_the_request_that_caused_it(
     assert OWN in page.content.decode()
 
 
-def test_what_no_request_caused_names_none(api: APIClient, company: Company) -> None:
+def test_event_without_a_request_names_none(api: APIClient, company: Company) -> None:
     build.webhook(company)
     publishing.publish([build.news(company)])
 
     assert Event.objects.get().request_id is None
-    shown = api.get(f"/deliveries/{Delivery.objects.get().pk}").json()["data"]
-    assert shown["request_id"] is None
+    row = api.get(f"/deliveries/{Delivery.objects.get().pk}").json()["data"]
+    assert row["request_id"] is None
 
 
 def test_a_command_has_one_as_well(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = []
-    monkeypatch.setattr(Commands, "execute", lambda _: seen.append(request_ids.current()))
+    current_ids = []
+    monkeypatch.setattr(Commands, "execute", lambda _: current_ids.append(request_ids.current()))
 
     with request_ids.named():
         runpy.run_path(str(ROOT / "manage.py"), run_name="__main__")
 
-    assert len(seen[0]) == 32
+    assert len(current_ids[0]) == 32

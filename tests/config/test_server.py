@@ -1,4 +1,4 @@
-"""The web process with the Procfile's options: what is sent to it beside well-formed requests."""
+"""The web process with the Procfile's options, and malformed requests besides well-formed ones."""
 
 import base64
 import http.client
@@ -97,7 +97,7 @@ def test_a_refusal_before_the_application_names_the_request_of_the_client(port: 
 
 
 def test_a_client_that_sends_20_mb_gets_to_read_why_not(port: int) -> None:
-    """Most clients send all of it first: they must not find the connection reset."""
+    """Let it finish: most clients send all of it first and must not find the connection reset."""
     client = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
 
     client.request("POST", "/webhooks", body=b" " * 20 * 1024 * 1024)
@@ -118,7 +118,7 @@ def test_sends_files_whole(port: int) -> None:
 
 
 def test_a_form_with_files_is_as_bounded_as_any_body(port: int) -> None:
-    """Django counts no files against its limit, and reads a form before it asks who sends it."""
+    """Bound it early: Django counts no files in its limit, and parses before it authenticates."""
     form = b"--x\r\nContent-Disposition: form-data; name=a; filename=b\r\n\r\n" + b"a" * 10**6
     head = b"POST /admin/login/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n" % len(form)
     head += b"Cookie: csrftoken=" + b"a" * 32 + b"\r\n"
@@ -157,9 +157,9 @@ def test_lets_the_platform_s_feed_be_larger_than_other_bodies(port: int) -> None
     head += b"Content-Type: application/x-ndjson\r\n"
 
     def status_of(token: str, body: bytes) -> int:
-        shown = b"Authorization: Bearer %s\r\n" % token.encode()
+        header = b"Authorization: Bearer %s\r\n" % token.encode()
         length = b"Content-Length: %d\r\n\r\n" % len(body)
-        return exchange(port, head + shown + length + body).status
+        return exchange(port, head + header + length + body).status
 
     platform = services.issue_platform_token()
     assert status_of(platform, lines) == 200

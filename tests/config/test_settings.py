@@ -1,4 +1,4 @@
-"""The configuration as production reads it, in a process of its own."""
+"""Production settings, loaded in a process of their own."""
 
 import json
 import os
@@ -18,7 +18,7 @@ RANDOM_KEY = secrets.token_urlsafe(64)
 
 
 def variables(**changes: str | None) -> dict[str, str]:
-    """The environment of a production process; None leaves a variable out."""
+    """Return the environment of a production process; None leaves a variable out."""
     values = {
         "ENV_FILE": "",
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
@@ -46,7 +46,7 @@ def manage(*arguments: str, **changes: str | None) -> subprocess.CompletedProces
 
 
 def start(**changes: str | None) -> subprocess.CompletedProcess[str]:
-    """Run what web and worker do first, and nothing after it."""
+    """Run the first step of web and worker, and nothing after it."""
     program = "import config.startup; config.startup.refuse_unsafe_settings(); print('serving')"
     return subprocess.run(
         [sys.executable, "-c", program],
@@ -249,7 +249,7 @@ def test_pages_may_run_no_foreign_code(client: Client, db: None) -> None:
 
 
 PAGES = "import config.urls"
-# A worker forks a process for them each minute.
+# A worker forks a process for the checks each minute.
 CHECKS = "from core.watch.doctor import all_checks; all_checks()"
 
 

@@ -39,7 +39,7 @@ PRODUCTION: dict[str, Any] = {
     "FILES_DIR": "/srv/parceldesk/files",
 }
 CONSOLE = "django.core.mail.backends.console.EmailBackend"
-# What is set, as production's settings would have it, and the check that finds it.
+# Cases: settings in production, and the check that reports them.
 ISSUER = "https://login.example.com/realms/support"
 UNSAFE: list[tuple[dict[str, Any], str]] = [
     ({"FIELD_KEYS": []}, "config.E001"),
@@ -137,19 +137,19 @@ def production(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
     for name, value in PRODUCTION.items():
         setattr(settings, name, value)
     monkeypatch.setattr(database, "wait_at_most", lambda seconds: None)
-    monkeypatch.setattr(startup, "said", set())
-    # Once a server has run in this process, gunicorn's logger does not propagate, and pytest hangs
-    # its own handlers there. With our filters on, they would leave out lines of later tests.
+    monkeypatch.setattr(startup, "printed_warnings", set())
+    # Once a server has run in this process, gunicorn's logger does not propagate, and pytest adds
+    # its own handlers there. With our filters they would drop lines of later tests.
     monkeypatch.setattr(logging.getLogger("gunicorn.error"), "propagate", True)
     return settings
 
 
-def named(case: tuple[dict[str, Any], str]) -> str:
+def case_name(case: tuple[dict[str, Any], str]) -> str:
     return f"{case[1]} {' '.join(case[0])}"
 
 
 @pytest.mark.parametrize("process", PROCESSES)
-@pytest.mark.parametrize("case", UNSAFE, ids=named)
+@pytest.mark.parametrize("case", UNSAFE, ids=case_name)
 def test_no_process_starts_on_an_unsafe_setting(
     production: Settings,
     capsys: pytest.CaptureFixture[str],
@@ -163,14 +163,14 @@ def test_no_process_starts_on_an_unsafe_setting(
     with pytest.raises(SystemExit) as stopped:
         PROCESSES[process]()
 
-    said = capsys.readouterr().err
+    output = capsys.readouterr().err
     assert stopped.value.code == 4
-    assert said.startswith("Not started. Change these settings:\n- config.E")
-    assert f"- {id}: " in said
+    assert output.startswith("Not started. Change these settings:\n- config.E")
+    assert f"- {id}: " in output
 
 
-def test_what_logging_would_not_take_is_said_by_real_processes_too() -> None:
-    """It is set up before any check runs."""
+def test_invalid_log_level_is_reported_by_real_processes() -> None:
+    """Check it in a process: logging is set up before any check runs."""
     celery = ["-m", "celery", "-q", "-A"]
     started = [
         subprocess.run(
@@ -194,7 +194,7 @@ def test_what_logging_would_not_take_is_said_by_real_processes_too() -> None:
         assert "Traceback" not in each.stderr
 
 
-@pytest.mark.parametrize("case", UNSAFE, ids=named)
+@pytest.mark.parametrize("case", UNSAFE, ids=case_name)
 def test_no_command_runs_on_an_unsafe_setting(
     production: Settings, case: tuple[dict[str, Any], str]
 ) -> None:
@@ -207,7 +207,7 @@ def test_no_command_runs_on_an_unsafe_setting(
 
 
 @pytest.mark.parametrize("process", PROCESSES)
-@pytest.mark.parametrize("case", UNWISE, ids=named)
+@pytest.mark.parametrize("case", UNWISE, ids=case_name)
 def test_an_unwise_setting_is_said_once_and_stops_nothing(
     production: Settings,
     capsys: pytest.CaptureFixture[str],
@@ -234,7 +234,7 @@ def test_safe_settings_are_passed_in_silence(
 
 
 def test_checks_of_settings_ask_nobody(production: Settings) -> None:
-    """Without the database that this test has not asked for, and without names that are known."""
+    """Run without the database, which this test has not requested, and without resolvable names."""
     production.EMAIL_HOST = "mail.invalid"
 
     assert run_checks(tags=[SETTINGS]) == []
@@ -242,10 +242,10 @@ def test_checks_of_settings_ask_nobody(production: Settings) -> None:
 
 def test_the_manual_has_every_check() -> None:
     manual = (ROOT / "docs" / "operating.md").read_text()
-    table = manual.partition("\n## What stops a start\n")[2].partition("\n## ")[0]
+    table = manual.partition("\n## Startup checks\n")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| `(config\.\w+)` \| (\w+) \| (.+) \|$", table, re.MULTILINE)
     tried = {id: "stops" for _, id in UNSAFE} | {id: "warns" for _, id in UNWISE}
-    # Of the database, and so only of `migrate`.
+    # The database's checks run only in `migrate`.
     code = "".join(
         path.read_text()
         for app in ("core", "webhooks", "deliveries", "tickets", "desk", "config")
@@ -270,7 +270,7 @@ def test_the_manual_has_every_check() -> None:
         ),
     ],
 )
-def test_what_cannot_be_read_is_said_by_name(
+def test_unparsable_variable_is_reported_by_name(
     monkeypatch: pytest.MonkeyPatch, read: Any, value: str, says: str
 ) -> None:
     monkeypatch.setenv("DELIVERY_LOOPS", value)
@@ -309,11 +309,11 @@ def test_a_socket_may_have_another_port(
 ) -> None:
     monkeypatch.setenv("DATABASE_URL", address)
 
-    found = Environment().postgresql("DATABASE_URL")
+    options = Environment().postgresql("DATABASE_URL")
 
-    assert (found["HOST"], found["PORT"], found["NAME"]) == (host, port, "name")
+    assert (options["HOST"], options["PORT"], options["NAME"]) == (host, port, "name")
     if "?port" in address:
-        assert found["OPTIONS"] == {"port": 7432}
+        assert options["OPTIONS"] == {"port": 7432}
 
 
 @pytest.mark.parametrize(

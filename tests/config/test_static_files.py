@@ -1,4 +1,4 @@
-"""Styles, scripts and fonts: compressed, kept for as long as they are what they are."""
+"""Styles, scripts and fonts: compressed, and cached until their content changes."""
 
 import gzip
 import re
@@ -16,9 +16,7 @@ YEAR = "max-age=31536000, immutable"
 
 
 @pytest.mark.parametrize("name", [STYLE, SCRIPT, "desk/ticket.css"])
-def test_what_a_browser_asks_for_comes_compressed_and_is_kept_for_a_year(
-    client: Client, name: str
-) -> None:
+def test_static_files_are_compressed_and_cached_for_a_year(client: Client, name: str) -> None:
     plain = client.get(static(name))
     packed = client.get(static(name), headers={"Accept-Encoding": "gzip, br"})
 
@@ -30,17 +28,17 @@ def test_what_a_browser_asks_for_comes_compressed_and_is_kept_for_a_year(
 
 
 def test_an_address_without_the_hash_or_with_another_is_kept_for_a_minute(client: Client) -> None:
-    for asked in ("", "?v=000000000000"):
-        answer = client.get(f"/static/{STYLE}{asked}")
+    for query in ("", "?v=000000000000"):
+        answer = client.get(f"/static/{STYLE}{query}")
 
         assert answer.status_code == 200
         assert answer.headers["Cache-Control"] == "public, max-age=60"
 
 
-def test_what_the_browser_has_is_not_sent_again(client: Client) -> None:
-    known = client.get(static(SCRIPT)).headers["ETag"]
+def test_cached_file_is_not_sent_again(client: Client) -> None:
+    etag = client.get(static(SCRIPT)).headers["ETag"]
 
-    answer = client.get(static(SCRIPT), headers={"If-None-Match": known})
+    answer = client.get(static(SCRIPT), headers={"If-None-Match": etag})
 
     assert (answer.status_code, answer.content) == (304, b"")
 
@@ -52,15 +50,15 @@ def test_another_content_has_another_address(
     settings.STATICFILES_DIRS = [folder]
     settings.DEBUG = True
     finders.get_finder.cache_clear()
-    seen = []
+    addresses = []
     for content in ("a{}", "b{}"):
         (folder / "probe.css").write_text(content)
-        seen.append(static("probe.css"))
-        assert client.get(seen[-1]).content == content.encode()
+        addresses.append(static("probe.css"))
+        assert client.get(addresses[-1]).content == content.encode()
     finders.get_finder.cache_clear()
-    static_files.known.pop("probe.css")
+    static_files.cached_files.pop("probe.css")
 
-    assert seen[0] != seen[1]
+    assert addresses[0] != addresses[1]
 
 
 def test_a_style_names_its_fonts_by_their_hash(client: Client) -> None:
@@ -78,7 +76,7 @@ def test_a_style_names_its_fonts_by_their_hash(client: Client) -> None:
 @pytest.mark.parametrize(
     "path", ["nothing.css", "desk", "", "../config/wsgi.py", "desk/../../config/wsgi.py", "a%00b"]
 )
-def test_what_is_no_static_file_is_not_found(client: Client, path: str) -> None:
+def test_unknown_static_file_is_not_found(client: Client, path: str) -> None:
     assert client.get(f"/static/{path}").status_code == 404
 
 

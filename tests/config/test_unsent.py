@@ -1,4 +1,4 @@
-"""Answers that wait for their client: what is in memory, what is on disk, and in which order."""
+"""Responses that wait for their client: the part in memory, the part on disk, and their order."""
 
 import os
 import random
@@ -13,7 +13,7 @@ MEMORY, DISK = 1000, 100_000
 
 
 class SlowClient:
-    """Takes `room` bytes, and then no more until it is given room again."""
+    """Takes `room` bytes, and then no more until the test gives it room again."""
 
     def __init__(self) -> None:
         self.received = b""
@@ -22,10 +22,10 @@ class SlowClient:
     def take(self, data: bytes) -> int:
         if not self.room:
             raise BlockingIOError
-        sent = min(self.room, len(data))
-        self.received += data[:sent]
-        self.room -= sent
-        return sent
+        count = min(self.room, len(data))
+        self.received += data[:count]
+        self.room -= count
+        return count
 
     def take_file(self, descriptor: int, offset: int, count: int) -> int:
         return self.take(os.pread(descriptor, count, offset))
@@ -37,7 +37,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unsent, "LARGEST_SPOOLED", DISK)
 
 
-def put(waiting: Unsent, data: bytes) -> None:
+def send_or_wait(waiting: Unsent, data: bytes) -> None:
     waiting.add(data)
     waiting.bound_memory()
 
@@ -46,7 +46,7 @@ def test_memory_is_bounded_and_the_rest_waits_on_disk() -> None:
     waiting, client = Unsent(), SlowClient()
     answer = bytes(range(250)) * 200
 
-    put(waiting, answer)
+    send_or_wait(waiting, answer)
     assert (len(waiting.memory), waiting.spooled) == (MEMORY, 49_000)
 
     client.room = 60_000
@@ -69,7 +69,7 @@ def test_pieces_and_files_keep_their_order(tmp_path: Path) -> None:
                 waiting.add_file(file.fileno(), 2, len(data))
             path.unlink()
         else:
-            put(waiting, data)
+            send_or_wait(waiting, data)
         client.room = dice.randrange(0, 300)
         waiting.send(client.take, client.take_file)
         assert len(waiting.memory) <= MEMORY
@@ -83,15 +83,15 @@ def test_pieces_and_files_keep_their_order(tmp_path: Path) -> None:
 def test_an_answer_beyond_the_bound_of_the_disk_breaks_off_unless_it_is_read() -> None:
     waiting, client = Unsent(), SlowClient()
     for _ in range(30):
-        put(waiting, b"a" * 10_000)
+        send_or_wait(waiting, b"a" * 10_000)
         client.room = 20_000
         waiting.send(client.take, client.take_file)
     assert len(client.received) == 300_000
 
     for _ in range(10):
-        put(waiting, b"a" * 10_000)
+        send_or_wait(waiting, b"a" * 10_000)
     with pytest.raises(OSError, match="too slowly"):
-        put(waiting, b"a" * 2000)
+        send_or_wait(waiting, b"a" * 2000)
     waiting.release()
 
 
@@ -108,14 +108,14 @@ def test_a_file_that_became_shorter_breaks_off(tmp_path: Path) -> None:
     waiting.release()
 
 
-def test_release_gives_every_file_back(tmp_path: Path) -> None:
+def test_release_closes_every_file(tmp_path: Path) -> None:
     before = len(os.listdir("/proc/self/fd"))
     waiting = Unsent()
     path = tmp_path / "file"
     path.write_bytes(b"a" * 10)
     with path.open("rb") as file:
         waiting.add_file(file.fileno(), 0, 10)
-    put(waiting, b"b" * 5000)
+    send_or_wait(waiting, b"b" * 5000)
     assert len(os.listdir("/proc/self/fd")) == before + 2
 
     waiting.release()

@@ -1,4 +1,4 @@
-"""Whatever fails, no line of the log has what a URL opens something with."""
+"""Failures of any kind log no secret part of a URL."""
 
 import io
 import logging
@@ -27,8 +27,8 @@ CODE, STATE = "4/0AfJohXk-canary", "canary/state+of.a-sign-on"
 
 
 @pytest.fixture
-def written(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
-    """All that the handlers of the root and of gunicorn write, as text."""
+def logged(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
+    """Capture the text that the handlers of the root logger and of gunicorn write."""
     stream = io.StringIO()
     for handler in logging.getLogger().handlers:
         if isinstance(handler.formatter, log_lines.TextLines):
@@ -38,22 +38,22 @@ def written(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
 
 @pytest.fixture
 def secret_urls(db: None) -> dict[str, tuple[str, ...]]:
-    """URLs of every kind that opens something, each with its secrets."""
+    """Return URLs of every kind that grants access, each with its secrets."""
     user = User.objects.create_user("ada")
     signed = signing.dumps(7, salt=serving.SALT)
-    found: dict[str, tuple[str, ...]] = {reverse("signed_file", args=[signed]): (signed,)}
+    urls: dict[str, tuple[str, ...]] = {reverse("signed_file", args=[signed]): (signed,)}
     for name, tokens in (
         ("desk_invitation", invitations.tokens),
         ("desk_password_reset", default_token_generator),
     ):
         token = tokens.make_token(user)
         uid = urlsafe_base64_encode(str(user.pk).encode())
-        found[reverse(name, args=[uid, token])] = (token,)
+        urls[reverse(name, args=[uid, token])] = (token,)
     back = f"{reverse('desk_sign_on_back')}?code={quote(CODE)}&state={quote(STATE, safe='')}"
-    return found | {back: (CODE, STATE, quote(CODE), quote(STATE, safe=""))}
+    return urls | {back: (CODE, STATE, quote(CODE), quote(STATE, safe=""))}
 
 
-def shown(secret_urls: dict[str, tuple[str, ...]], text: str) -> list[str]:
+def secrets_in(secret_urls: dict[str, tuple[str, ...]], text: str) -> list[str]:
     return [each for secrets in secret_urls.values() for each in secrets if each in text]
 
 
@@ -63,7 +63,7 @@ def shown(secret_urls: dict[str, tuple[str, ...]], text: str) -> list[str]:
     [None, Http404, PermissionDenied, SuspiciousOperation, RuntimeError, OperationalError],
 )
 def test_no_line_about_a_request_that_fails_has_a_secret_of_its_url(
-    written: io.StringIO,
+    logged: io.StringIO,
     secret_urls: dict[str, tuple[str, ...]],
     monkeypatch: pytest.MonkeyPatch,
     form: str,
@@ -83,33 +83,33 @@ def test_no_line_about_a_request_that_fails_has_a_secret_of_its_url(
             if error:
                 broken.setattr(security, "policy", fail)
             client.get(url)
-            # gunicorn passes the URL as it was sent.
+            # gunicorn passes the URL unchanged.
             client.get(url, RAW_URI=url)
 
-    assert written.getvalue().count("parceldesk.access") == 2 * len(secret_urls)
-    assert shown(secret_urls, written.getvalue()) == []
+    assert logged.getvalue().count("parceldesk.access") == 2 * len(secret_urls)
+    assert secrets_in(secret_urls, logged.getvalue()) == []
     if error in (SuspiciousOperation, RuntimeError):
-        assert "cannot read" in written.getvalue()
+        assert "cannot read" in logged.getvalue()
 
 
 def test_a_form_that_is_refused_names_no_secret_of_the_page_it_came_from(
-    written: io.StringIO, secret_urls: dict[str, tuple[str, ...]]
+    logged: io.StringIO, secret_urls: dict[str, tuple[str, ...]]
 ) -> None:
     client = Client(enforce_csrf_checks=True)
 
     for url in secret_urls:
-        # Without a cookie, and from the same desk under another name.
+        # One request without a cookie, and one from the same desk under another name.
         client.post(url)
         page = f"https://desk.example.com{url}"
         answer = client.post("/admin/login/", secure=True, headers={"referer": page})
         assert answer.status_code == 403
 
-    assert "Referer checking failed" in written.getvalue()
-    assert shown(secret_urls, written.getvalue()) == []
+    assert "Referer checking failed" in logged.getvalue()
+    assert secrets_in(secret_urls, logged.getvalue()) == []
 
 
 @pytest.mark.parametrize(
-    ("line", "status", "said"),
+    ("line", "status", "message"),
     [
         ("GET {} HTTP/1.1", b"500", "Error handling request GET"),
         ("GET {}", b"400", "Invalid request from ip=127.0.0.1"),
@@ -121,22 +121,22 @@ def test_gunicorn_says_what_failed_without_a_secret(
     tmp_path: Path,
     line: str,
     status: bytes,
-    said: str,
+    message: str,
 ) -> None:
     with running(tmp_path, constants={"tests.config.recorder.ALL_BROKEN": True}) as web:
         for url in secret_urls:
             head = f"{line.format(url)}\r\nHost: localhost\r\nConnection: close\r\n\r\n"
             assert web.ask(head.encode()).split()[1] == status
 
-    written = (tmp_path / "log").read_text()
-    assert written.count(said) == len(secret_urls), written
-    assert shown(secret_urls, written) == []
+    logged = (tmp_path / "log").read_text()
+    assert logged.count(message) == len(secret_urls), logged
+    assert secrets_in(secret_urls, logged) == []
 
 
 def test_another_request_of_the_same_thread_hides_nothing_of_the_last_one(
-    written: io.StringIO, client: Client, db: None
+    logged: io.StringIO, client: Client, db: None
 ) -> None:
     client.get("/nowhere/", {"q": "a-value-of-a-query"})
     logging.getLogger("companies").warning("a-value-of-a-query")
 
-    assert "[-] a-value-of-a-query" in written.getvalue()
+    assert "[-] a-value-of-a-query" in logged.getvalue()

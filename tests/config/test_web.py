@@ -1,6 +1,6 @@
 """Strangers and slow clients at the web process: they wait, nobody else does.
 
-The Procfile's line runs with another application, and nothing here knows what is behind it.
+The Procfile's line runs a stub application, and no test here depends on what it does.
 """
 
 import http.client
@@ -27,12 +27,12 @@ from tests.config.web import (
     GET,
     PATIENCE_SECONDS,
     Web,
+    as_company,
     asking_for,
     is_closed,
     read_answer,
     read_body,
     running,
-    shown,
 )
 from tests.waiting import wait_until
 from tools.faults.service import PROCFILE, ROOT
@@ -46,14 +46,14 @@ SLOW = {
 ALLOWANCES = allowances.__name__
 REST_SECONDS = 0.1
 STRANGERS = {"PROXY_ADDRESSES": ""}
-# More than the kernel takes for a client that reads nothing; and for longer than a slow one reads.
+# More than the kernel buffers for a client that reads nothing, and longer than a slow one reads.
 LARGE = 8_000_000
 LONG = 20_000_000
 
 
 @pytest.fixture(scope="module")
 def database(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
-    """The processes use the tests' database."""
+    """Give the processes the tests' database."""
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def two_threads(database: None, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 @pytest.fixture
 def web(two_threads: Web) -> Iterator[Web]:
-    """A process of two threads, with a gate that is closed."""
+    """Run a process of two threads, with a closed gate."""
     two_threads.forget()
     yield two_threads
     two_threads.close_clients()
@@ -77,7 +77,7 @@ HEAD_SECONDS, BODY_SECONDS, READER_SECONDS, KEEP_ALIVE = 2.0, 3.0, 4.0, 3
 
 @pytest.fixture(scope="module")
 def hurried(database: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
-    """A process with short deadlines, for which this host is a stranger."""
+    """Run a process with short deadlines, for which this host is a stranger."""
     constants = {
         f"{ALLOWANCES}.HEAD_SECONDS": HEAD_SECONDS,
         f"{ALLOWANCES}.BODY_SECONDS": BODY_SECONDS,
@@ -89,10 +89,10 @@ def hurried(database: None, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         yield web
 
 
-def seen(web: Web, request: bytes) -> dict[str, str]:
-    """Return what the application is told of a request for /seen."""
-    found: dict[str, str] = json.loads(web.ask(request).partition(b"\r\n\r\n")[2])
-    return found
+def environ_of(web: Web, request: bytes) -> dict[str, str]:
+    """Return the WSGI environment that the application gets for a request to /seen."""
+    environ: dict[str, str] = json.loads(web.ask(request).partition(b"\r\n\r\n")[2])
+    return environ
 
 
 # Slow senders
@@ -107,7 +107,7 @@ def test_slow_senders_take_up_no_thread(web: Web, kind: str) -> None:
 
 
 def drip(client: socket.socket) -> None:
-    """Send a byte again and again, until there is an answer or the other side has closed."""
+    """Send one byte after another, until an answer comes or the other side has closed."""
     client.settimeout(0.2)
     until = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < until:
@@ -119,10 +119,10 @@ def drip(client: socket.socket) -> None:
     pytest.fail("it goes on and on")
 
 
-@pytest.mark.parametrize("sent", [b"", SLOW["headers"]])
-def test_headers_have_their_seconds_as_a_whole(hurried: Web, sent: bytes) -> None:
+@pytest.mark.parametrize("head", [b"", SLOW["headers"]])
+def test_headers_have_their_seconds_as_a_whole(hurried: Web, head: bytes) -> None:
     began = time.monotonic()
-    client = hurried.connect(sent)
+    client = hurried.connect(head)
 
     with suppress(ConnectionError):
         drip(client)
@@ -146,8 +146,8 @@ def test_headers_of_a_further_request_have_their_seconds(hurried: Web) -> None:
 @pytest.mark.parametrize("kind", ["body", "chunks"])
 def test_a_body_has_its_seconds_as_a_whole(hurried: Web, kind: str, path: str) -> None:
     began = time.monotonic()
-    sent = SLOW[kind].replace(b"/echo", path.encode()).replace(b"5\r\n", b"5000\r\n")
-    client = hurried.connect(sent)
+    start = SLOW[kind].replace(b"/echo", path.encode()).replace(b"5\r\n", b"5000\r\n")
+    client = hurried.connect(start)
 
     drip(client)
 
@@ -203,58 +203,58 @@ def test_deadlines_and_bounds_are_those_of_the_manual() -> None:
 # Turns
 
 
-def test_who_is_refused_and_asks_again_at_once_waits_a_little(web: Web) -> None:
-    limited = shown("acme", "limited")
+def test_refused_caller_that_retries_at_once_waits_a_little(web: Web) -> None:
+    limited = as_company("acme", "limited")
 
     for _ in range(3):
         assert web.ask(limited).startswith(b"HTTP/1.1 429 ")
-    assert web.ask(shown("birch", "quick")).startswith(b"HTTP/1.1 200 ")
+    assert web.ask(as_company("birch", "quick")).startswith(b"HTTP/1.1 200 ")
 
     began = time.monotonic()
-    assert web.ask(shown("acme", "quick")).startswith(b"HTTP/1.1 200 ")
+    assert web.ask(as_company("acme", "quick")).startswith(b"HTTP/1.1 200 ")
     assert web.ask(limited).startswith(b"HTTP/1.1 429 ")
     assert web.ask(limited).startswith(b"HTTP/1.1 429 ")
     assert time.monotonic() - began > REST_SECONDS
 
 
 def test_made_up_tokens_rest_as_one_stranger(web: Web) -> None:
-    """Each would have a row of its own if the caller's text named it."""
+    """Group them: each would have a row of its own if the caller's text named it."""
     began = time.monotonic()
 
     for number in range(5):
-        assert web.ask(shown(f"made_up_{number}", "limited")).startswith(b"HTTP/1.1 429 ")
+        assert web.ask(as_company(f"made_up_{number}", "limited")).startswith(b"HTTP/1.1 429 ")
 
     assert time.monotonic() - began > 4 * REST_SECONDS
 
 
 @pytest.mark.parametrize("token", ["made_up_%d", "acme"])
-def test_who_asks_much_leaves_a_thread_to_others(web: Web, token: str) -> None:
+def test_busy_caller_leaves_a_thread_to_others(web: Web, token: str) -> None:
     tokens = [token.replace("%d", str(number)) for number in range(20)]
-    held = [web.connect(shown(each, "held")) for each in tokens]
+    clients = [web.connect(as_company(each, "held")) for each in tokens]
     web.is_asked("/held")
 
-    assert web.ask(shown("birch", "quick")).startswith(b"HTTP/1.1 200 ")
+    assert web.ask(as_company("birch", "quick")).startswith(b"HTTP/1.1 200 ")
     assert web.asked.count("/held") == 1
 
     web.open_gate()
-    assert all(read_answer(client) for client in held)
+    assert all(read_answer(client) for client in clients)
 
 
 def test_health_is_answered_while_every_thread_is_busy(web: Web) -> None:
-    held = [web.connect(shown(name, "held")) for name in ("acme", "birch", "cedar")]
+    clients = [web.connect(as_company(name, "held")) for name in ("acme", "birch", "cedar")]
     web.is_asked("/held", 2)
 
     assert web.ask(GET.replace(b"quick", b"healthz")).startswith(b"HTTP/1.1 200 ")
     assert web.asked.count("/held") == 2
 
     web.open_gate()
-    assert all(read_answer(client) for client in held)
+    assert all(read_answer(client) for client in clients)
 
 
 def test_time_in_the_row_counts(web: Web) -> None:
-    """Each answer is due from when its request had come."""
+    """Count from the arrival of the request."""
     assert 5 < float(read_due(web.ask(asking_for("due")))) < 10
-    held = [web.connect(shown(name, "held")) for name in ("acme", "birch")]
+    clients = [web.connect(as_company(name, "held")) for name in ("acme", "birch")]
     web.is_asked("/held", 2)
     waits = web.connect(asking_for("due"))
 
@@ -262,7 +262,7 @@ def test_time_in_the_row_counts(web: Web) -> None:
     web.open_gate()
 
     assert 5 < float(read_due(read_answer(waits))) < 9
-    assert all(read_answer(client) for client in held)
+    assert all(read_answer(client) for client in clients)
 
 
 def read_due(answer: bytes) -> bytes:
@@ -272,7 +272,7 @@ def read_due(answer: bytes) -> bytes:
 # Connections
 
 
-def test_who_waits_longest_makes_room(database: None, tmp_path: Path) -> None:
+def test_longest_idle_connection_makes_room(database: None, tmp_path: Path) -> None:
     with running(tmp_path, options="--worker-connections 30") as web:
         idle = [web.connect() for _ in range(40)]
 
@@ -282,7 +282,7 @@ def test_who_waits_longest_makes_room(database: None, tmp_path: Path) -> None:
         assert read_answer(idle[-1])
 
 
-def test_an_address_has_so_many_connections(database: None, tmp_path: Path) -> None:
+def test_connections_of_an_address_are_limited(database: None, tmp_path: Path) -> None:
     with running(tmp_path, CONNECTIONS_PER_ADDRESS="3", **STRANGERS) as web:
         wait_until(lambda: web.ask(GET).startswith(b"HTTP/1.1 200 "), "probes to have left")
         first, second, third = (web.connect(GET) for _ in range(3))
@@ -339,20 +339,20 @@ def test_a_small_body_is_asked_for_where_its_sender_waits(web: Web) -> None:
 
 
 @pytest.mark.usefixtures("rows_to_keep")
-@pytest.mark.parametrize("known", [True, False])
-def test_chunks_are_taken_in_up_to_the_same_size(web: Web, known: bool) -> None:
-    who = authorized() if known else b""
+@pytest.mark.parametrize("authenticated", [True, False])
+def test_chunks_are_taken_in_up_to_the_same_size(web: Web, authenticated: bool) -> None:
+    who = authorized() if authenticated else b""
     client = web.connect(HEAD % b"/echo" + who + b"Transfer-Encoding: chunked\r\n\r\n")
 
     client.sendall(b"%x\r\n" % 100_000 + b"c" * 100_000 + b"\r\n0\r\n\r\n")
 
     answer = read_answer(client)
-    assert answer.endswith(b"c" * 100_000) == known
-    assert answer.startswith(b"HTTP/1.1 200 ") == known
+    assert answer.endswith(b"c" * 100_000) == authenticated
+    assert answer.startswith(b"HTTP/1.1 200 ") == authenticated
 
 
 def test_tiny_chunks_end_at_twice_the_size_of_what_they_may_hold(web: Web) -> None:
-    """Each costs time, and its size in the stream is six times that of its byte."""
+    """End them early: each costs time, and takes six times its byte in the stream."""
     client = web.connect(HEAD % b"/quick?5" + b"Transfer-Encoding: chunked\r\n\r\n")
 
     client.sendall(b"1\r\na\r\n" * 30_000)
@@ -362,7 +362,7 @@ def test_tiny_chunks_end_at_twice_the_size_of_what_they_may_hold(web: Web) -> No
     assert b"\r\nconnection: close\r\n" in answer.lower()
 
 
-def test_where_too_much_is_held_who_holds_most_goes(database: None, tmp_path: Path) -> None:
+def test_largest_holder_is_closed_when_memory_is_full(database: None, tmp_path: Path) -> None:
     with running(tmp_path, constants={f"{ALLOWANCES}.MOST_HELD": 100_000}) as web:
         much = web.connect(HEAD % b"/echo" + b"Content-Length: 65536\r\n\r\n" + b"m" * 60_000)
         little = web.connect(HEAD % b"/echo" + b"Content-Length: 50000\r\n\r\n" + b"l" * 45_000)
@@ -388,9 +388,9 @@ def test_slow_readers_take_up_no_thread(web: Web, path: str, version: str) -> No
         assert read_body(file) == b"a" * LARGE
 
 
-def test_what_slow_readers_leave_is_on_disk(web: Web) -> None:
+def test_unread_output_is_spooled_to_disk(web: Web) -> None:
     request = asking_for(f"streamed?{LARGE}")
-    for _ in range(4):  # what the allocator keeps
+    for _ in range(4):  # fill the allocator's cache
         web.ask(request)
     before = web.memory()
     for _ in range(24):
@@ -417,7 +417,7 @@ def test_a_large_answer_keeps_what_is_pipelined_behind_it(web: Web) -> None:
         assert read_body(file) == b"a" * 5
 
 
-def test_who_reads_slowly_is_kept_and_who_reads_nothing_is_not(hurried: Web) -> None:
+def test_slow_reader_is_kept_and_stalled_one_is_closed(hurried: Web) -> None:
     request = asking_for(f"much?{LONG}")
     phone, nobody = (hurried.connect(request, 4096) for _ in range(2))
     began = time.monotonic()
@@ -433,7 +433,7 @@ def test_who_reads_slowly_is_kept_and_who_reads_nothing_is_not(hurried: Web) -> 
 
 
 def bytes_left(client: socket.socket) -> int:
-    """Count the bytes that come until the end, or until nothing more does."""
+    """Count the bytes that arrive until the connection ends or nothing more comes."""
     received = 0
     with suppress(ConnectionError, TimeoutError):
         client.settimeout(5)
@@ -442,7 +442,7 @@ def bytes_left(client: socket.socket) -> int:
     return received
 
 
-def test_where_too_much_is_on_disk_who_holds_most_goes(database: None, tmp_path: Path) -> None:
+def test_largest_holder_is_closed_when_the_disk_is_full(database: None, tmp_path: Path) -> None:
     with running(tmp_path, constants={f"{ALLOWANCES}.MOST_SPOOLED": LARGE}) as web:
         much = web.connect(asking_for(f"much?{LARGE}"), 4096)
         web.is_asked("/much")
@@ -455,12 +455,12 @@ def test_where_too_much_is_on_disk_who_holds_most_goes(database: None, tmp_path:
             assert len(read_body(file)) == LARGE // 2
 
 
-# Requests in their order, and what ends them
+# Requests in their order, and the ends of connections
 
 
 @pytest.mark.parametrize("step", [1, 7, 10_000])
 def test_answers_pipelined_requests_in_order(web: Web, step: int) -> None:
-    sent = (
+    requests = (
         GET
         + HEAD % b"/echo"
         + b"Content-Length: 2\r\n\r\nab\r\n"
@@ -471,8 +471,8 @@ def test_answers_pipelined_requests_in_order(web: Web, step: int) -> None:
     )
     client = web.connect()
     client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    for start in range(0, len(sent), step):
-        client.sendall(sent[start : start + step])
+    for start in range(0, len(requests), step):
+        client.sendall(requests[start : start + step])
 
     with client.makefile("rb") as file:
         answers = [read_body(file) for _ in range(4)]
@@ -484,27 +484,28 @@ def test_answers_pipelined_requests_in_order(web: Web, step: int) -> None:
 def test_a_chunked_body_gets_a_length(web: Web) -> None:
     chunks = b"Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"
 
-    told = seen(web, HEAD % b"/seen" + chunks)
+    environ = environ_of(web, HEAD % b"/seen" + chunks)
 
-    assert told["CONTENT_LENGTH"] == "3"
-    assert "HTTP_TRANSFER_ENCODING" not in told
+    assert environ["CONTENT_LENGTH"] == "3"
+    assert "HTTP_TRANSFER_ENCODING" not in environ
 
 
 def test_two_idempotency_keys_become_one_that_no_view_takes(web: Web) -> None:
-    """WSGI would join them to `a,b`, which may be a key of its own."""
+    """Refuse both: WSGI would join them to `a,b`, which may be a valid key."""
     keys = b"Idempotency-Key: a\r\nidempotency-key: b\r\nX-Other: c\r\nX-Other: d\r\n\r\n"
 
-    told = seen(web, asking_for("seen")[:-2] + keys)
+    environ = environ_of(web, asking_for("seen")[:-2] + keys)
 
-    assert told["HTTP_IDEMPOTENCY_KEY"] == "a, b"
+    assert environ["HTTP_IDEMPOTENCY_KEY"] == "a, b"
     with pytest.raises(idempotency.BadKey):
-        idempotency.check_key(told["HTTP_IDEMPOTENCY_KEY"])
-    assert told["HTTP_X_OTHER"] == "c,d"
+        idempotency.check_key(environ["HTTP_IDEMPOTENCY_KEY"])
+    assert environ["HTTP_X_OTHER"] == "c,d"
 
 
 @pytest.mark.parametrize("target", ["/seen?a=%41", "http://x/seen?a=%41"])
 def test_the_application_is_told_of_the_request_as_it_came(web: Web, target: str) -> None:
-    told = seen(web, f"GET {target} HTTP/1.1\r\nHost: x\r\nA_B: 1\r\nA-B: 2\r\n\r\n".encode())
+    request = f"GET {target} HTTP/1.1\r\nHost: x\r\nA_B: 1\r\nA-B: 2\r\n\r\n"
+    environ = environ_of(web, request.encode())
 
     expected = {
         "REQUEST_METHOD": "GET",
@@ -518,13 +519,13 @@ def test_the_application_is_told_of_the_request_as_it_came(web: Web, target: str
         "HTTP_A_B": "2",
         "wsgi.url_scheme": "http",
     }
-    assert {name: told.get(name) for name in expected} == expected
+    assert {name: environ.get(name) for name in expected} == expected
 
 
 def test_a_path_is_unquoted_as_wsgi_has_it(web: Web) -> None:
     web.ask(b"GET /a%20%C3%A9%FF?b HTTP/1.1\r\nHost: x\r\n\r\n")
-    asked = (web.folder / "asked").read_bytes().decode()
-    assert asked == "/a \xc3\xa9\xff\n"
+    path = (web.folder / "asked").read_bytes().decode()
+    assert path == "/a \xc3\xa9\xff\n"
 
 
 def test_a_client_that_has_closed_its_side_is_answered(web: Web) -> None:
@@ -562,10 +563,10 @@ def test_http_1_0_is_answered_and_closed_unless_it_asks_to_be_kept(web: Web) -> 
     assert read_answer(client).endswith(b"\r\n\r\naaaaa")
     assert is_closed(client)
 
-    kept = web.connect(asking_for("much?5", "1.0")[:-2] + b"Connection: keep-alive\r\n\r\n")
-    assert read_answer(kept).endswith(b"\r\n\r\naaaaa")
-    kept.sendall(asking_for("much?5", "1.0"))
-    assert read_answer(kept).endswith(b"\r\n\r\naaaaa")
+    client = web.connect(asking_for("much?5", "1.0")[:-2] + b"Connection: keep-alive\r\n\r\n")
+    assert read_answer(client).endswith(b"\r\n\r\naaaaa")
+    client.sendall(asking_for("much?5", "1.0"))
+    assert read_answer(client).endswith(b"\r\n\r\naaaaa")
 
 
 def test_nobody_gets_a_websocket(web: Web) -> None:
@@ -576,7 +577,7 @@ def test_nobody_gets_a_websocket(web: Web) -> None:
 
 
 @pytest.mark.parametrize(
-    "sent",
+    "head",
     [
         b"GET / HTTP/1.1\nHost: x\n",
         b"GET / HTTP/1.1\r\nHost: x\nY: 1\r\n",
@@ -585,8 +586,8 @@ def test_nobody_gets_a_websocket(web: Web) -> None:
         b"GET / HTTP/1.1\r\n" + b"X: %b\r\n" % (b"a" * 8000) * 9,
     ],
 )
-def test_does_not_wait_for_a_head_that_can_have_no_end(web: Web, sent: bytes) -> None:
-    assert re.match(rb"HTTP/1.1 4(00|14|31) ", web.ask(sent))
+def test_does_not_wait_for_a_head_that_can_have_no_end(web: Web, head: bytes) -> None:
+    assert re.match(rb"HTTP/1.1 4(00|14|31) ", web.ask(head))
 
 
 @pytest.mark.parametrize(
@@ -625,25 +626,25 @@ def test_an_application_that_breaks_is_answered_for(web: Web) -> None:
 # Stops
 
 
-def test_a_stop_answers_what_has_begun(database: None, tmp_path: Path) -> None:
+def test_stop_answers_started_requests(database: None, tmp_path: Path) -> None:
     with running(tmp_path) as web:
         idle = web.connect(GET)
         read_answer(idle)
-        held = web.connect(GET.replace(b"quick", b"held"))
-        begun = web.connect(SLOW["body"])
+        client = web.connect(GET.replace(b"quick", b"held"))
+        sender = web.connect(SLOW["body"])
         web.is_asked("/held")
 
         web.ask_to_stop()
         wait_until(lambda: not accepts(web), "the process to take nobody")
         web.open_gate()
-        begun.sendall(b"cde")
+        sender.sendall(b"cde")
 
-        assert read_answer(held).startswith(b"HTTP/1.1 200 ")
-        assert read_answer(begun).endswith(b"abcde")
+        assert read_answer(client).startswith(b"HTTP/1.1 200 ")
+        assert read_answer(sender).endswith(b"abcde")
         idle.sendall(GET)
         assert b"\r\nconnection: close\r\n" in read_answer(idle).lower()
         assert is_closed(idle)
-        assert is_closed(begun)
+        assert is_closed(sender)
         web.close_clients()
         assert web.wait_for_end() == 0
 
@@ -655,12 +656,12 @@ def accepts(web: Web) -> bool:
     return False
 
 
-def test_a_stop_answers_who_has_connected_and_refuses_who_comes_later(
+def test_stop_answers_open_connections_and_refuses_later_ones(
     database: None, tmp_path: Path
 ) -> None:
-    """A proxy sends a refused request elsewhere, but no POST that nobody has accepted."""
+    """Answer it: a proxy sends a refused request elsewhere, but never repeats an accepted POST."""
     with running(tmp_path) as web:
-        held = web.connect(GET.replace(b"quick", b"held"))
+        client = web.connect(GET.replace(b"quick", b"held"))
         web.is_asked("/held")
         (worker,) = web.workers
         os.kill(worker, signal.SIGSTOP)
@@ -672,7 +673,7 @@ def test_a_stop_answers_who_has_connected_and_refuses_who_comes_later(
         assert read_answer(waits).startswith(b"HTTP/1.1 200 ")
         wait_until(lambda: not accepts(web), "the process to take nobody")
         web.open_gate()
-        assert read_answer(held).startswith(b"HTTP/1.1 200 ")
+        assert read_answer(client).startswith(b"HTTP/1.1 200 ")
 
 
 def test_processes_end_after_their_number_of_requests_and_lose_none(
@@ -694,7 +695,7 @@ def test_processes_end_after_their_number_of_requests_and_lose_none(
 
 
 def ask_often(web: Web, troubles: list[str]) -> None:
-    """Sixty requests, in connections that are kept as long as the process keeps them."""
+    """Send sixty requests, on connections that stay open as long as the process keeps them."""
     client = http.client.HTTPConnection("127.0.0.1", web.port, timeout=60)
     for number in range(60):
         try:
@@ -714,7 +715,7 @@ def test_a_process_that_makes_room_waits_longer_than_one_that_is_told_to_stop(
 ) -> None:
     options = "--max-requests 3 --max-requests-jitter 0 --graceful-timeout 1"
     with running(tmp_path, options=options) as web:
-        held = web.connect(GET.replace(b"quick", b"held"))
+        slow = web.connect(GET.replace(b"quick", b"held"))
         web.is_asked("/held")
         (first,) = web.workers
         client = web.connect()
@@ -722,7 +723,7 @@ def test_a_process_that_makes_room_waits_longer_than_one_that_is_told_to_stop(
         time.sleep(3)
         web.open_gate()
 
-        assert read_answer(held).startswith(b"HTTP/1.1 200 ")
+        assert read_answer(slow).startswith(b"HTTP/1.1 200 ")
         wait_until(lambda: first not in web.workers, "the first to end")
 
 
@@ -734,7 +735,7 @@ def test_a_process_that_is_too_large_answers_what_has_begun_and_ends(
     with running(tmp_path, constants=constants, WEB_MEMORY_MIB="1") as web:
         idle = web.connect(GET)
         read_answer(idle)
-        held = web.connect(GET.replace(b"quick", b"held"))
+        client = web.connect(GET.replace(b"quick", b"held"))
         web.is_asked("/held")
         (first,) = web.workers
 
@@ -746,7 +747,7 @@ def test_a_process_that_is_too_large_answers_what_has_begun_and_ends(
             wait_until(lambda: says_close(idle), "the process to go")
         web.open_gate()
 
-        assert read_answer(held).startswith(b"HTTP/1.1 200 ")
+        assert read_answer(client).startswith(b"HTTP/1.1 200 ")
         web.close_clients()
         wait_until(lambda: web.workers not in ([], [first]), "the first to end")
 

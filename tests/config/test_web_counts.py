@@ -1,4 +1,4 @@
-"""Counts of web processes, whatever keeps their threads busy."""
+"""Counters of web processes, written however busy their threads are."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 
 from core.models import Sum
-from tests.config.web import asking_for, running, shown
+from tests.config.web import as_company, asking_for, running
 from tests.waiting import wait_until
 
 
@@ -15,12 +15,12 @@ def sums_of(name: str) -> float:
 
 
 @pytest.mark.usefixtures("rows_to_keep")
-def test_counts_are_written_beside_requests_and_at_the_end(tmp_path: Path) -> None:
+def test_counts_are_written_during_requests_and_at_the_end(tmp_path: Path) -> None:
     before = sums_of("mails")
     with running(tmp_path, constants={"core.measures.sums.EVERY_SECONDS": 0.0}) as web:
         web.ask(asking_for("count"))
         for number in range(8):
-            web.connect(shown(str(number), "held"))
+            web.connect(as_company(str(number), "held"))
         web.is_asked("/held", 8)
         wait_until(lambda: sums_of("mails") == before + 1, "the count")
         assert sums_of("web_thread_wait_seconds_sum") > 0

@@ -1,4 +1,4 @@
-"""The Procfile's web line as processes of its own, and clients of it."""
+"""The Procfile's web line as separate processes, and their clients."""
 
 import json
 import os
@@ -24,9 +24,9 @@ PATIENCE_SECONDS = 60
 
 
 class Web:
-    """The web line with its options, on the tests' database. It knows the line alone.
+    """The web line with its options, on the tests' database, with a stub application.
 
-    `options` are further ones of gunicorn's, which win over those of the line; `constants` are
+    `options` are further ones of gunicorn's, which override those of the line; `constants` are
     set by the recorder. `environment` is added to that of the tests.
     """
 
@@ -73,10 +73,10 @@ class Web:
 
     @property
     def workers(self) -> list[int]:
-        """The ids of the processes that answer."""
+        """Return the ids of the processes that answer."""
         main = self.process.pid
-        found = Path(f"/proc/{main}/task/{main}/children").read_text()
-        return [int(number) for number in found.split()]
+        children = Path(f"/proc/{main}/task/{main}/children").read_text()
+        return [int(number) for number in children.split()]
 
     def memory(self) -> int:
         """Return the memory of the processes that answer, in bytes."""
@@ -86,14 +86,14 @@ class Web:
 
     @property
     def asked(self) -> list[str]:
-        """The paths that have reached the recorder, but for those of probes."""
+        """Paths that have reached the recorder, without those of probes."""
         with suppress(FileNotFoundError):
             lines = (self.folder / "asked").read_text().split()
             return [path for path in lines if path != "/healthz"]
         return []
 
     def is_asked(self, path: str, times: int = 1) -> None:
-        """Return once the path has been asked for so often."""
+        """Wait until the path has been requested this many times."""
         wait_until(lambda: self.asked.count(path) >= times, f"{path}, {times} times")
 
     def forget(self) -> None:
@@ -103,19 +103,19 @@ class Web:
     def open_gate(self) -> None:
         (self.folder / "gate").touch()
 
-    def connect(self, sent: bytes = b"", receive_buffer: int = 0) -> socket.socket:
+    def connect(self, data: bytes = b"", receive_buffer: int = 0) -> socket.socket:
         client = socket.socket()
         if receive_buffer:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         client.settimeout(PATIENCE_SECONDS)
         self.clients.append(client)
         client.connect(("127.0.0.1", self.port))
-        client.sendall(sent)
+        client.sendall(data)
         return client
 
-    def ask(self, sent: bytes) -> bytes:
-        """Return what somebody else gets to read, on a connection of their own."""
-        client = self.connect(sent)
+    def ask(self, data: bytes) -> bytes:
+        """Return the response that another client gets, on a connection of its own."""
+        client = self.connect(data)
         answer = read_answer(client)
         client.close()
         return answer
@@ -147,9 +147,9 @@ class Web:
 
 @contextmanager
 def running(
-    folder: Path, application: str = "tests.config.recorder", **given: Any
+    folder: Path, application: str = "tests.config.recorder", **options: Any
 ) -> Iterator[Web]:
-    web = Web(folder, application, **given)
+    web = Web(folder, application, **options)
     try:
         web.wait()
         yield web
@@ -157,8 +157,8 @@ def running(
         web.stop()
 
 
-def shown(token: str, path: str) -> bytes:
-    """A request of the company with this token."""
+def as_company(token: str, path: str) -> bytes:
+    """Build a request of the company with this token."""
     head = b"GET /%b HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %b\r\n\r\n"
     return head % (path.encode(), token.encode())
 
@@ -168,7 +168,7 @@ def asking_for(path: str, version: str = "1.1") -> bytes:
 
 
 def read_answer(client: socket.socket) -> bytes:
-    """Return one whole answer, head and body; nothing where the connection was closed instead."""
+    """Return one whole response, head and body; b"" if the connection was closed instead."""
     received = b""
     while b"\r\n\r\n" not in received:
         if not (data := client.recv(65536)):
@@ -187,7 +187,7 @@ def length_of(head: bytes) -> int:
 
 
 def read_body(file: IO[bytes]) -> bytes:
-    """The body of the next answer, with or without chunks; the file may have read ahead."""
+    """Read the body of the next response, chunked or not; the file may have buffered more."""
     head = b""
     while not head.endswith(b"\r\n\r\n"):
         line = file.readline()
@@ -204,7 +204,7 @@ def read_body(file: IO[bytes]) -> bytes:
 
 
 def is_closed(client: socket.socket) -> bool:
-    """Wait until the other side has closed or answers; tell if it has closed."""
+    """Wait until the other side closes or answers; returns whether it has closed."""
     try:
         return client.recv(1) == b""
     except ConnectionResetError:

@@ -1,4 +1,4 @@
-"""A collector of traces: takes them by OTLP over HTTP."""
+"""A collector of traces that accepts OTLP over HTTP."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -19,18 +19,18 @@ from core.watch import tracing
 
 
 class Collector:
-    """Takes spans over HTTP; `status` is what it answers."""
+    """Accepts spans over HTTP; `status` is its response."""
 
     def __init__(self) -> None:
         self.spans: list[Any] = []
         self.status = 200
-        self.asked = 0
+        self.request_count = 0
         collector = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
-                collector.asked += 1
+                collector.request_count += 1
                 if collector.status == 200:
                     collector.take(self.path, body)
                 self.send_response(collector.status)
@@ -47,8 +47,8 @@ class Collector:
     def take(self, path: str, body: bytes) -> None:
         assert path == "/v1/traces"
         for resource in ExportTraceServiceRequest.FromString(body).resource_spans:
-            named = {each.key: each.value.string_value for each in resource.resource.attributes}
-            assert named["service.name"] == "parceldesk"
+            names = {each.key: each.value.string_value for each in resource.resource.attributes}
+            assert names["service.name"] == "parceldesk"
             self.spans += [span for scope in resource.scope_spans for span in scope.spans]
 
     def __enter__(self) -> "Collector":
@@ -61,7 +61,7 @@ class Collector:
 
 @contextmanager
 def collecting(collector: Collector, settings: Settings) -> Iterator[Callable[[], list[Any]]]:
-    """While all is traced. Gives what ends that and returns the spans, the earliest first."""
+    """Trace everything. Yields a function that ends this and returns the spans, earliest first."""
     settings.OTEL_EXPORTER_OTLP_ENDPOINT = collector.url
     tracer = tracing.OpenTelemetryTracer()
     traces.trace_with(tracer)

@@ -1,4 +1,4 @@
-"""How strictly a body is read, shown on POST /webhooks (decisions E1 to E8)."""
+"""Strict parsing of request bodies, shown on POST /webhooks (decisions E1 to E8)."""
 
 import gc
 import json
@@ -125,7 +125,7 @@ def test_does_not_wait_for_a_body_that_is_announced_as_too_large(api: APIClient)
     assert answer.status_code == 413
 
 
-def test_takes_blanks_for_nothing_where_something_is_needed(api: APIClient) -> None:
+def test_blank_required_text_counts_as_missing(api: APIClient) -> None:
     answer = api.post("/ship/webhooktest/", {"tracking_number": " ", "webhook_url": "\t"})
 
     assert [wrong["field"] for wrong in answer.json()["error"]["errors"]] == [
@@ -138,7 +138,7 @@ def nest(opening: str, closing: str, levels: int) -> str:
     return opening * levels + closing * levels
 
 
-# What a body may be filled with, by its size. What begins with "bad" is refused.
+# Contents to fill a body with, by its size. Names that begin with "bad" are refused.
 FILLED: dict[str, Callable[[int], str]] = {
     "bad: the last key a second time": lambda size: (
         "{" + "".join(f'"{n:06x}":1,' for n in range(size // 11)) + f'"{size // 11 - 1:06x}":1}}'
@@ -163,11 +163,11 @@ FILLED: dict[str, Callable[[int], str]] = {
 
 
 def cpu_seconds(text: str, refused: bool) -> float:
-    # Its rounds go through all that the tests have loaded.
+    # Collection would walk through everything that the tests have loaded.
     gc.disable()
-    begun = time.process_time()
+    start = time.process_time()
     try:
-        # All of it is looked through.
+        # A limit that is not exceeded makes it read the whole text.
         has_more_values(text, text.count(","))
         load_json(text, deepest=50)
     except BadJSON:
@@ -176,18 +176,18 @@ def cpu_seconds(text: str, refused: bool) -> float:
         assert not refused
     finally:
         gc.enable()
-    return time.process_time() - begun
+    return time.process_time() - start
 
 
 @pytest.mark.parametrize("name", FILLED)
-def test_a_body_of_eight_times_the_size_takes_no_more_than_so_much_longer(name: str) -> None:
-    """A quadratic reader would take 64 times as long."""
+def test_parsing_time_grows_no_faster_than_the_body(name: str) -> None:
+    """Bound the growth: a quadratic reader would take 64 times as long."""
     small, large = FILLED[name](2**15), FILLED[name](2**18)
     refused = name.startswith("bad")
 
-    # What is over at once is no measure.
+    # Times near zero are too noisy to compare.
     short = max(0.0005, min(cpu_seconds(small, refused) for _ in range(2)))
-    # A busy machine only ever adds to a time: the least of some is the reader's own.
+    # A busy machine only adds to a time: the minimum of several is the reader's own.
     tries = (cpu_seconds(large, refused) for _ in range(20))
 
     assert any(long / short < 40 for long in tries)
@@ -214,9 +214,9 @@ def test_counts_values_whatever_their_texts_say(value: Any) -> None:
         inner = part.values() if isinstance(part, dict) else part
         return max(0, len(part) - 1) + sum(map(commas, inner))
 
-    counted = commas(value)
-    assert has_more_values(text, counted + 1) is False
-    assert has_more_values(text, counted) is True
+    values = commas(value)
+    assert has_more_values(text, values + 1) is False
+    assert has_more_values(text, values) is True
 
 
 def test_a_body_has_at_most_5000_values(api: APIClient) -> None:
@@ -226,7 +226,7 @@ def test_a_body_has_at_most_5000_values(api: APIClient) -> None:
 
     status, answer = post(api, '{"type_id":3,"url":"a","x":[' + "1," * 4990 + "1]}")
     assert [each["field"] for each in answer["errors"]] == ["x"]
-    # However many commas a text has.
+    # Commas inside texts do not count.
     status, answer = post(api, json.dumps({"type_id": 3, "url": "a", "x": ",\\" * 30_000}))
     assert [each["field"] for each in answer["errors"]] == ["x"]
 

@@ -8,16 +8,16 @@ from tests import builders as build
 from tickets.models import Agent
 
 
-def named(name: Slot, others: Slot) -> QuerySet[Agent, tuple]:
-    found = Agent.objects.filter(user__username=name, capacity=50)
-    return found.exclude(pk__in=others).values_list("pk", "user__username")
+def agents_named(name: Slot, others: Slot) -> QuerySet[Agent, tuple]:
+    agents = Agent.objects.filter(user__username=name, capacity=50)
+    return agents.exclude(pk__in=others).values_list("pk", "user__username")
 
 
 def test_gives_each_time_the_answer_to_what_is_asked_now(
     db: None, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     ada, ben = build.agent("ada"), build.agent("ben")
-    question = CompiledQuery(named, name="{}::text", others="SELECT unnest({}::bigint[])")
+    question = CompiledQuery(agents_named, name="{}::text", others="SELECT unnest({}::bigint[])")
 
     with django_assert_num_queries(4):
         assert question.ask(name="ada", others=[]) == [(ada.pk, "ada")]
@@ -27,7 +27,7 @@ def test_gives_each_time_the_answer_to_what_is_asked_now(
 
 
 def test_wants_a_value_for_every_slot(db: None) -> None:
-    question = CompiledQuery(named, name="{}::text", others="SELECT unnest({}::bigint[])")
+    question = CompiledQuery(agents_named, name="{}::text", others="SELECT unnest({}::bigint[])")
 
     with pytest.raises(KeyError, match="others"):
         question.ask(name="ada")

@@ -1,4 +1,4 @@
-"""Answers that have not changed cost a few bytes, and those without secrets go out compressed."""
+"""Unchanged responses cost a few bytes, and those without secrets are compressed."""
 
 import gzip
 from datetime import timedelta
@@ -44,8 +44,8 @@ def test_an_unchanged_answer_is_a_304(stock: Stock, operation: Any) -> None:
         return
     has_headers(unchanged, operation.responses["304"])
     assert "content" not in operation.responses["304"]
-    sent = {each["name"]: each["in"] for each in operation.told["parameters"]}
-    assert sent["If-None-Match"] == "header"
+    parameters = {each["name"]: each["in"] for each in operation.spec["parameters"]}
+    assert parameters["If-None-Match"] == "header"
     assert (unchanged.status_code, unchanged.content) == (304, b"")
     assert unchanged["ETag"] == tag
     assert unchanged["Cache-Control"] == first["Cache-Control"]
@@ -118,7 +118,7 @@ def test_lists_and_tickets_are_compressed_if_asked(api: APIClient, company: Comp
 
 
 def test_nothing_that_holds_a_secret_may_be_compressed() -> None:
-    """Compressed, the length of an answer tells what stands beside a text of one's choice."""
+    """Refuse compression: the length would leak what stands next to a text that a caller chose."""
     views = {str(path): view for path, view in routes(get_resolver().url_patterns, "/")}
     compressed = [path for path, view in views.items() if getattr(view, "compressible", False)]
 
@@ -131,18 +131,18 @@ def test_an_answer_with_a_secret_is_as_long_as_it_is(api: APIClient) -> None:
     key = {"Idempotency-Key": "one", **PACKED}
     body = {"url": "https://hooks.example.com/" + "a" * 500}
 
-    made = [api.post("/webhooks", body, headers=key) for _ in range(2)]
-    webhook = made[0].json()["data"]["id"]
+    created = [api.post("/webhooks", body, headers=key) for _ in range(2)]
+    webhook = created[0].json()["data"]["id"]
     rotated = api.post(f"/webhooks/{webhook}/secret", headers=PACKED)
     listed = api.get("/webhooks", headers=PACKED)
 
-    for answer in (*made, rotated, listed):
+    for answer in (*created, rotated, listed):
         assert answer.status_code == 200
         assert "Content-Encoding" not in answer
 
 
 @pytest.mark.parametrize("address", PUBLIC)
-def test_what_everybody_reads_is_compressed_and_read_once(
+def test_public_documents_are_compressed_and_rendered_once(
     client: Client, db: None, address: str
 ) -> None:
     plain, packed = client.get(address), client.get(address, headers=PACKED)

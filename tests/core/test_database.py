@@ -1,4 +1,4 @@
-"""What every connection is told, whatever the server's defaults are."""
+"""Session settings of every connection, independent of the server's defaults."""
 
 import time
 
@@ -28,7 +28,7 @@ def sleeping() -> bool:
 
 
 def test_no_statement_is_compiled(transactional_db: None) -> None:
-    """PostgreSQL 15 with JIT sends a hundredth of what it sends without."""
+    """Disable JIT: with it PostgreSQL 15 sends a hundredth of the deliveries."""
     connection.close()
 
     assert setting("jit") == "off"
@@ -51,7 +51,7 @@ def test_settings_outlast_a_transaction_that_is_rolled_back(transactional_db: No
 
 
 def test_nothing_is_asked_for_that_pgbouncer_refuses(transactional_db: None) -> None:
-    """It takes a few startup parameters, and `options` is none of them."""
+    """Avoid `options`: PgBouncer accepts a few startup parameters, and it is not one of them."""
     assert "options" not in connection.get_connection_params()
 
 
@@ -67,7 +67,7 @@ def test_a_server_that_does_not_answer_is_not_waited_for(transactional_db: None)
             cursor.execute("SELECT pg_sleep(1)")
         connection.close()
         assert setting("jit") == "off"
-        # The server learns of it when it has done what it was asked.
+        # The server notices once it has finished the statement.
         wait_until(lambda: not sleeping(), "the server to learn that nobody waits")
     finally:
         connection.close()
@@ -85,7 +85,7 @@ def test_a_server_that_is_cut_off_is_noticed() -> None:
 
 
 def test_a_server_that_takes_no_more_writes_is_as_good_as_away(transactional_db: None) -> None:
-    """As one is that was demoted while it was connected to."""
+    """Treat a server that was demoted during the connection as unavailable."""
     connection.close()
     with connection.cursor() as cursor:
         cursor.execute("SET default_transaction_read_only = on")
@@ -97,18 +97,18 @@ def test_a_server_that_takes_no_more_writes_is_as_good_as_away(transactional_db:
     assert setting("default_transaction_read_only") == "off"
 
 
-def test_of_several_servers_the_one_that_takes_writes_is_found(transactional_db: None) -> None:
+def test_writable_server_of_several_is_used(transactional_db: None) -> None:
     several = f"postgres://postgres@//nowhere,{connection.settings_dict['HOST']}/" + str(
         connection.settings_dict["NAME"]
     )
-    found = DatabaseWrapper(
+    wrapper = DatabaseWrapper(
         {**connection.settings_dict, **database.connection_settings(url(several))}
     )
 
-    with found.cursor() as cursor:
+    with wrapper.cursor() as cursor:
         cursor.execute("SHOW transaction_read_only")
         assert cursor.fetchone() == ("off",)
-    found.close()
+    wrapper.close()
 
 
 def url(text: str) -> dict[str, object]:
@@ -133,7 +133,7 @@ def test_a_url_may_name_several_servers(
     assert settings["OPTIONS"].get("target_session_attrs") == attributes
 
 
-def test_what_a_url_says_goes_before_what_we_say() -> None:
+def test_options_of_the_url_override_ours() -> None:
     settings = database.connection_settings({"HOST": "a,b", "OPTIONS": {"connect_timeout": "2"}})
 
     assert settings["OPTIONS"]["connect_timeout"] == "2"
@@ -145,18 +145,18 @@ def test_a_connection_that_was_just_used_is_not_asked_whether_it_lives(
 ) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
-    kept, asked = connection.connection, []
-    opens = kept.cursor
-    monkeypatch.setattr(kept, "cursor", lambda: asked.append(1) or opens())
+    raw, pings = connection.connection, []
+    opens = raw.cursor
+    monkeypatch.setattr(raw, "cursor", lambda: pings.append(1) or opens())
 
     assert connection.is_usable()
-    assert asked == []
-    kept.used_at -= base.TRUSTED_SECONDS
+    assert pings == []
+    raw.used_at -= base.TRUSTED_SECONDS
     assert connection.is_usable()
-    assert asked == [1]
+    assert pings == [1]
 
 
-def test_one_that_the_server_has_closed_is_seen_at_once(transactional_db: None) -> None:
+def test_connection_closed_by_the_server_is_noticed_at_once(transactional_db: None) -> None:
     other = connections.create_connection("default")
     with other.cursor() as cursor:
         cursor.execute("SELECT pg_backend_pid()")

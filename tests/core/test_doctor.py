@@ -1,4 +1,4 @@
-"""The command `doctor`: each part is examined, what is not well has a cure, and nothing hangs."""
+"""The command `doctor`: every part is checked, each problem has a cure, and nothing hangs."""
 
 import re
 import shutil
@@ -31,13 +31,13 @@ OK, WARN, FAIL = Grade.OK, Grade.WARN, Grade.FAIL
 
 
 def examined(name: str) -> Finding:
-    """Return what one check finds, in the test's own transaction."""
+    """Return the finding of one check, in the test's own transaction."""
     (check,) = (check for check in doctor.all_checks() if check.name == name)
     return doctor.examine(check)
 
 
 def test_few_at_once_unless_some_hang(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Checks that need a connection must not take all that the database has left."""
+    """Bound them: checks that need a connection must leave some to the service."""
     inside, most, over = [], [], threading.Event()
 
     def count() -> str:
@@ -51,17 +51,17 @@ def test_few_at_once_unless_some_hang(monkeypatch: pytest.MonkeyPatch) -> None:
     hung = [Check(f"hung_{n}", lambda: f"{over.wait(60)}", "None.", 1) for n in range(20)]
 
     monkeypatch.setattr(doctor, "PATIENCE_SECONDS", 30)
-    assert {found.grade for found in doctor.examine_all(quick)} == {Grade.OK}
+    assert {findings.grade for findings in doctor.examine_all(quick)} == {Grade.OK}
     assert 1 < max(most) <= doctor.AT_ONCE
 
     monkeypatch.setattr(doctor, "PATIENCE_SECONDS", 0.1)
-    found = doctor.examine_all([*hung, *quick])
+    findings = doctor.examine_all([*hung, *quick])
     over.set()
-    assert [each.grade for each in found] == [Grade.FAIL] * 20 + [Grade.OK] * 30
+    assert [each.grade for each in findings] == [Grade.FAIL] * 20 + [Grade.OK] * 30
 
 
 @pytest.mark.django_db(transaction=True)
-def test_they_share_few_connections_and_none_that_is_broken() -> None:
+def test_checks_share_few_connections_and_no_broken_one() -> None:
     used = set()
 
     def own_process() -> str:
@@ -76,12 +76,12 @@ def test_they_share_few_connections_and_none_that_is_broken() -> None:
         return "still there"
 
     sharing = [Check(f"sharing_{number}", own_process, "None.", 30) for number in range(20)]
-    found = doctor.examine_all(sharing, at_once=2)
-    assert {each.grade for each in found} == {Grade.OK}
+    findings = doctor.examine_all(sharing, at_once=2)
+    assert {each.grade for each in findings} == {Grade.OK}
     assert 1 <= len(used) <= 2
 
-    found = doctor.examine_all([Check("cut_off", cut_off, "None.", 30), sharing[0]], at_once=1)
-    assert [each.grade for each in found] == [Grade.FAIL, Grade.OK]
+    findings = doctor.examine_all([Check("cut_off", cut_off, "None.", 30), sharing[0]], at_once=1)
+    assert [each.grade for each in findings] == [Grade.FAIL, Grade.OK]
 
 
 def test_every_check_has_a_name_of_its_own_and_a_cure_in_a_sentence() -> None:
@@ -99,28 +99,28 @@ def test_a_healthy_service_is_well(company: Company, settings: Settings, tmp_pat
     Pulse.objects.update_or_create(name="sweep", defaults={"begun_at": timezone.now()})
     build.webhook(company, auth_token="hush-hush")
     leases.join(1)
-    # Each connection is prepared when it opens; the test's migrations have changed this one.
+    # Each connection is prepared when it opens; the test's migrations have reset this one.
     database.prepare_connection(connection)
-    # The database of the test may be a copy of another.
+    # The test's database may be a copy of another one.
     restoring.note_origin(again=True)
 
-    found = {check.name: doctor.examine(check) for check in doctor.all_checks()}
-    unwell = {name: each for name, each in found.items() if each.grade is not OK}
+    findings = {check.name: doctor.examine(check) for check in doctor.all_checks()}
+    unwell = {name: each for name, each in findings.items() if each.grade is not OK}
 
     # The machine decides these two, not the service.
     assert unwell.keys() <= {"open_files", "disk"}
-    assert found["secrets"].detail == "the newest key opens all 2"
-    assert found["database"].detail.endswith("without JIT")
+    assert findings["secrets"].detail == "the newest key opens all 2"
+    assert findings["database"].detail.endswith("without JIT")
 
 
 @pytest.mark.django_db
 def test_unsafe_settings_are_a_line_like_the_others(settings: Settings) -> None:
     settings.FIELD_KEYS = []
 
-    found = examined("settings")
+    finding = examined("settings")
 
-    assert found.grade is FAIL
-    assert found.detail.startswith("config.E001: FIELD_KEYS is empty")
+    assert finding.grade is FAIL
+    assert finding.detail.startswith("config.E001: FIELD_KEYS is empty")
 
 
 def test_secrets_that_no_key_opens_are_counted_and_named(
@@ -169,9 +169,9 @@ def test_a_database_that_was_started_without_room_asks_for_room() -> None:
     def refused() -> str:
         raise OperationalError("FATAL:  could not write init file: No space left on device")
 
-    found = doctor.examine(Check("first", refused, "Mend it.", 5))
+    finding = doctor.examine(Check("first", refused, "Mend it.", 5))
 
-    assert (found.grade, found.cure) == (FAIL, doctor.NO_SPACE)
+    assert (finding.grade, finding.cure) == (FAIL, doctor.NO_SPACE)
 
 
 @pytest.mark.parametrize("check", ["database", "indexes", "clock"])
@@ -235,7 +235,7 @@ def test_a_folder_that_is_not_there_is_said(settings: Settings, tmp_path: Path) 
 
 @pytest.fixture
 def mute() -> Iterator[int]:
-    """The port of a mail server that takes connections and says nothing."""
+    """Yield the port of a mail server that accepts connections and says nothing."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield server.getsockname()[1]
 
@@ -247,9 +247,9 @@ def test_a_mail_server_that_says_nothing_is_given_up(
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", mute
 
-    found = examined("mail_server")
-    assert found.grade is FAIL
-    assert "timed out" in found.detail
+    finding = examined("mail_server")
+    assert finding.grade is FAIL
+    assert "timed out" in finding.detail
 
 
 def refuse(*_: object, **__: object) -> None:

@@ -1,4 +1,4 @@
-"""Each check of `doctor` that asks how PostgreSQL is, the broker, and the rest."""
+"""Checks of `doctor` about PostgreSQL, the broker and other parts."""
 
 import shutil
 from collections import namedtuple
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 
 def tell(*rows: Any) -> Any:
-    """Answer whatever is asked of the database with these rows."""
+    """Answer each query of the database with these rows."""
     return lambda statement, *values: list(rows)
 
 
@@ -32,7 +32,7 @@ def execute(statement: str) -> None:
 
 @pytest.fixture
 def stranger() -> Iterator[psycopg.Connection[Any]]:
-    """Another session of the same database."""
+    """Yield another session of the same database."""
     own = connection.get_connection_params()
     names = ("host", "port", "dbname", "user", "password")
     with psycopg.connect(**{name: own[name] for name in names if own.get(name)}) as other:
@@ -45,16 +45,16 @@ def test_a_transaction_that_is_open_for_long_is_named(
     assert examined("transactions").grade is OK
 
     stranger.execute("SELECT 1")
-    # Within one transaction PostgreSQL tells what it told before.
+    # Within a transaction PostgreSQL repeats its first snapshot of statistics.
     execute("SELECT pg_stat_clear_snapshot()")
     monkeypatch.setattr(postgresql, "LONG_SECONDS", 0)
 
-    found = examined("transactions")
-    assert found.grade is WARN
-    assert f"process {stranger.info.backend_pid} for 0 s (idle in transaction" in found.detail
+    finding = examined("transactions")
+    assert finding.grade is WARN
+    assert f"process {stranger.info.backend_pid} for 0 s (idle in transaction" in finding.detail
 
 
-def test_who_is_blocked_is_named(
+def test_blocked_session_is_named(
     stranger: psycopg.Connection[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert examined("locks").grade is OK
@@ -121,14 +121,14 @@ def test_wal_that_a_slot_holds_is_said(
 
 
 @pytest.mark.parametrize(("free", "grade"), [(50, OK), (10, WARN), (2, FAIL)])
-def test_the_room_beside_the_database_is_said(
+def test_free_space_next_to_the_database_is_reported(
     monkeypatch: pytest.MonkeyPatch, free: int, grade: Any
 ) -> None:
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(100 * 2**20, 1, free * 2**20))
 
-    found = examined("database_size")
-    assert (found.grade, f", {free} MiB free" in found.detail) == (grade, True)
+    finding = examined("database_size")
+    assert (finding.grade, f", {free} MiB free" in finding.detail) == (grade, True)
 
 
 def test_a_server_on_another_host_tells_its_size_only(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,14 +145,14 @@ def test_memory_that_was_never_set_is_said(monkeypatch: pytest.MonkeyPatch) -> N
     assert examined("database_memory").grade is WARN
 
 
-def test_a_server_that_may_forget_is_said_in_production(settings: Settings) -> None:
+def test_server_without_durability_is_reported_in_production(settings: Settings) -> None:
     settings.ENVIRONMENT = "test"
     assert examined("durability").grade is OK
 
     settings.ENVIRONMENT = "production"
     execute("SET LOCAL synchronous_commit = off")
-    found = examined("durability")
-    assert (found.grade, "synchronous_commit" in found.detail) == (WARN, True)
+    finding = examined("durability")
+    assert (finding.grade, "synchronous_commit" in finding.detail) == (WARN, True)
 
 
 def test_connections_without_timeouts_are_said() -> None:
@@ -172,7 +172,7 @@ def test_connections_without_timeouts_are_said() -> None:
         ({"used_memory": 5, "maxmemory": 100, "maxmemory_policy": "allkeys-lru"}, WARN),
     ],
 )
-def test_a_broker_that_throws_away_is_said(
+def test_broker_that_evicts_keys_is_reported(
     monkeypatch: pytest.MonkeyPatch, memory: dict[str, Any], grade: Any
 ) -> None:
     assert examined("broker_memory").grade is OK

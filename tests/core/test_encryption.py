@@ -1,4 +1,4 @@
-"""Secrets at rest: encrypted, opened when they are read, and known for what they are."""
+"""Secrets at rest: encrypted, decrypted on reading, and typed as secrets."""
 
 import logging
 
@@ -48,8 +48,8 @@ def test_a_row_whose_secret_no_key_opens_is_loaded_and_saved_as_it_is(
 
     assert stored("secret") == before
     settings.FIELD_KEYS = lost
-    found = Webhook.objects.get()
-    assert (found.secret, found.url) == (SECRET, same.url)
+    row = Webhook.objects.get()
+    assert (row.secret, row.url) == (SECRET, same.url)
 
 
 def test_saving_a_row_leaves_a_secret_that_nobody_changed(webhook: Webhook) -> None:

@@ -1,4 +1,4 @@
-"""What is reported to Sentry, and what is not."""
+"""Errors that are reported to Sentry, and those that are not."""
 
 import json
 import logging
@@ -26,33 +26,33 @@ from core.watch import error_reports
 SECRET = "canary-0123456789"
 
 
-class Kept(Transport):
-    """Keeps what would be sent."""
+class MemoryTransport(Transport):
+    """Collects envelopes instead of sending them."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.sent: list[bytes] = []
+        self.envelopes: list[bytes] = []
 
     def capture_envelope(self, envelope: Any) -> None:
-        self.sent.append(envelope.serialize())
+        self.envelopes.append(envelope.serialize())
 
 
 @pytest.fixture
-def transport(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Kept]:
+def transport(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[MemoryTransport]:
     settings.SENTRY_DSN = "https://key@sentry.example.com/7"
     monkeypatch.setattr(error_reports, "at_process_end", lambda work: None)
     monkeypatch.setattr(ProcessKind, "name", "engine")
-    transport = Kept()
+    transport = MemoryTransport()
     error_reports.begin_reporting(transport=transport)
     yield transport
     sentry_sdk.get_client().close()
     sentry_sdk.get_global_scope().set_client(None)
 
 
-def report(transport: Kept) -> Any:
-    """The one event that was sent."""
+def report(transport: MemoryTransport) -> Any:
+    """Return the only event that was sent."""
     sentry_sdk.flush()
-    (envelope,) = transport.sent
+    (envelope,) = transport.envelopes
     return json.loads(envelope.splitlines()[2])
 
 
@@ -62,7 +62,7 @@ def fail_with_secrets() -> None:
     raise IntegrityError(f"null value in a column\nDETAIL:  Failing row contains ({headers})")
 
 
-def test_an_error_is_reported_without_what_is_nobody_s_business(transport: Kept) -> None:
+def test_an_error_is_reported_without_what_is_nobody_s_business(transport: MemoryTransport) -> None:
     canaries = Canaries()
     canaries.add("API token", SECRET)
     sentry_sdk.set_user({"email": SECRET})
@@ -78,8 +78,8 @@ def test_an_error_is_reported_without_what_is_nobody_s_business(transport: Kept)
             )
 
     event = report(transport)
-    canaries.look("Sentry", transport.sent[0])
-    assert canaries.found() == set()
+    canaries.look("Sentry", transport.envelopes[0])
+    assert canaries.leaks() == set()
     assert event["tags"] == {"process": "engine", "request_id": "order-7"}
     assert event["logentry"] == {"message": "cannot write:"}
     (raised,) = event["exception"]["values"]
@@ -90,7 +90,7 @@ def test_an_error_is_reported_without_what_is_nobody_s_business(transport: Kept)
 
 
 def test_an_address_that_opens_a_file_is_not_reported(
-    db: None, transport: Kept, client: Client, monkeypatch: pytest.MonkeyPatch
+    db: None, transport: MemoryTransport, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     signed = signing.dumps(7, salt=serving.SALT)
     client.raise_request_exception = False
@@ -104,12 +104,12 @@ def test_an_address_that_opens_a_file_is_not_reported(
     event = report(transport)
     assert event["logentry"] == {"message": "Internal Server Error: /files/…"}
     assert event["exception"]["values"][-1]["value"] == "cannot read '…' of (/files/…)"
-    assert signed.encode() not in transport.sent[0]
+    assert signed.encode() not in transport.envelopes[0]
 
 
-def test_what_is_no_error_is_not_reported(transport: Kept, client: Client) -> None:
+def test_expected_failures_are_not_reported(transport: MemoryTransport, client: Client) -> None:
     logging.getLogger("companies").warning("odd, and no more")
     assert client.get("/webhooks", headers={"host": "stranger.example"}).status_code == 400
     sentry_sdk.flush()
 
-    assert transport.sent == []
+    assert transport.envelopes == []

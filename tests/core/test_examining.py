@@ -1,4 +1,4 @@
-"""Every check of doctor is a figure of /metrics, of each host; and hosts must be alike."""
+"""Every check of doctor is a metric of each host; and hosts must be alike."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -30,7 +30,7 @@ VACUUM = Check("vacuum", lambda: "", "Mend it.", 5)
 pytestmark = pytest.mark.django_db
 
 
-def shown(client: Client) -> dict[tuple[str, str | None], float]:
+def states(client: Client) -> dict[tuple[str, str | None], float]:
     text = client.get("/metrics").content.decode()
     return {
         (sample.labels["check"], sample.labels.get("host")): sample.value
@@ -42,8 +42,8 @@ def shown(client: Client) -> dict[tuple[str, str | None], float]:
 
 def report(host: str, *, traits: dict[str, str] | None = None, **grades: Grade) -> None:
     checks = {"clock": CLOCK, "vacuum": VACUUM}
-    found = [(checks[name], Finding(name, grade, "", "")) for name, grade in grades.items()]
-    hosts.store_report(found, traits or {}, host)
+    findings = [(checks[name], Finding(name, grade, "", "")) for name, grade in grades.items()]
+    hosts.store_report(findings, traits or {}, host)
 
 
 def grow_older(host: str, seconds: float) -> None:
@@ -65,24 +65,23 @@ def test_every_check_of_doctor_is_a_figure(client: Client, monkeypatch: pytest.M
 
     checks = doctor.all_checks()
     assert ran == len(checks)
-    assert set(shown(client)) == {(each.name, "a" if each.per_host else None) for each in checks}
+    assert set(states(client)) == {(each.name, "a" if each.per_host else None) for each in checks}
 
 
 def test_a_state_is_a_number(client: Client) -> None:
     report("a", clock=OK, vacuum=WARN)
     report("b", clock=FAIL)
 
-    assert shown(client) == {("clock", "a"): 0, ("clock", "b"): 2, ("vacuum", None): 1}
+    assert states(client) == {("clock", "a"): 0, ("clock", "b"): 2, ("vacuum", None): 1}
 
 
-def test_what_all_hosts_share_is_what_was_found_last(client: Client) -> None:
+def test_shared_check_shows_the_latest_finding(client: Client) -> None:
     report("a", clock=OK, vacuum=FAIL)
     grow_older("a", 70)
     report("b", clock=OK, vacuum=OK)
-    # The first host reports again, of its own alone.
     report("a", clock=OK)
 
-    assert shown(client)[("vacuum", None)] == 0
+    assert states(client)[("vacuum", None)] == 0
 
 
 def test_a_host_that_has_left_is_shown_no_longer(client: Client) -> None:
@@ -90,7 +89,7 @@ def test_a_host_that_has_left_is_shown_no_longer(client: Client) -> None:
     report("b", clock=OK)
     grow_older("a", hosts.SILENT_SECONDS + 5)
 
-    assert shown(client) == {("clock", "b"): 0}
+    assert states(client) == {("clock", "b"): 0}
     assert set(hosts.traits_by_host()) == {"b"}
 
     HostReport.objects.filter(name="a").update(reported_at=timezone.now() - timedelta(days=2))
@@ -110,7 +109,7 @@ def test_each_host_runs_its_own_and_one_of_them_the_others() -> None:
     assert hosts.due_checks(checks, "b") == checks
 
 
-def test_what_costs_much_is_run_less_often() -> None:
+def test_expensive_checks_run_less_often() -> None:
     rare = CLOCK._replace(minutes=15)
     hosts.store_report([(rare, Finding("clock", OK, "", ""))], {}, "a")
     grow_older("a", 600)
@@ -120,7 +119,7 @@ def test_what_costs_much_is_run_less_often() -> None:
     assert hosts.due_checks([rare], "a") == [rare]
 
 
-def test_says_for_how_long_nobody_has_run_them(client: Client) -> None:
+def test_time_since_the_last_check_is_a_metric(client: Client) -> None:
     assert "checks_age" not in client.get("/metrics").content.decode()
 
     report("a", clock=OK)
@@ -139,7 +138,7 @@ def test_hosts_with_the_same_variables_are_alike() -> None:
 
     assert hosts_are_alike() == "2, alike"
     assert set(own()) == set(host_traits.TRAITS)
-    # No secret can be read from it.
+    # The traits reveal no secret.
     assert settings.SECRET_KEY not in str(HostReport.objects.get().traits)
 
 
@@ -171,8 +170,8 @@ def test_folders_that_are_not_the_same_differ(
 ) -> None:
     marks = set()
     for folder in ("a", "b", "a"):
-        found = FileSystemStorage(location=tmp_path / folder)
-        monkeypatch.setattr(storage, "default_storage", found)
+        file_storage = FileSystemStorage(location=tmp_path / folder)
+        monkeypatch.setattr(storage, "default_storage", file_storage)
         marks.add(host_traits.storage_mark())
 
     assert len(marks) == 2

@@ -1,4 +1,4 @@
-"""Rows that failed are tried again after the others, and forgotten once they are done."""
+"""Rows that failed are retried after the others, and forgotten once they succeed."""
 
 from datetime import timedelta
 
@@ -17,13 +17,13 @@ def fail(keys: object) -> None:
 
 def test_failed_row_is_tried_again_after_all_others(company: Company, birch: Company) -> None:
     FailingRows("a job").do("company", [company.pk], fail)
-    found = Company.objects.order_by("pk")
+    companies = Company.objects.order_by("pk")
 
-    assert FailingRows("another job").first(found, 2) == [company, birch]
+    assert FailingRows("another job").first(companies, 2) == [company, birch]
     again = FailingRows("a job")
-    assert again.first(found, 2) == [birch, company]
-    assert again.first(found, 1) == [birch]
-    assert again.first(found.filter(pk=company.pk), 1) == [company]
+    assert again.first(companies, 2) == [birch, company]
+    assert again.first(companies, 1) == [birch]
+    assert again.first(companies.filter(pk=company.pk), 1) == [company]
 
     assert again.do("company", [birch.pk, company.pk], lambda keys: None) == 2
 
@@ -31,16 +31,16 @@ def test_failed_row_is_tried_again_after_all_others(company: Company, birch: Com
 
 
 def test_failure_of_one_row_leaves_the_others_done(db: None) -> None:
-    done: list[int] = []
+    processed: list[int] = []
 
     def work(keys: list[int]) -> None:
         if 3 in keys:
             raise ValueError("3 is bad")
-        done.extend(keys)
+        processed.extend(keys)
 
     assert FailingRows("a job").do("number", [1, 2, 3, 4, 5], work) == 4
 
-    assert done == [1, 2, 4, 5]
+    assert processed == [1, 2, 4, 5]
     assert FailedRow.objects.values_list("kind", "key", "error").get() == (
         "number",
         "3",

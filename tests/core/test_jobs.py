@@ -1,4 +1,4 @@
-"""Jobs: one run of each at a time, in batches, with a row that says how it goes."""
+"""Jobs: one run of each at a time, in batches, with a row that holds its state."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -22,8 +22,8 @@ from tickets.models import Ticket
 from tickets.sla import recalculation
 
 
-def test_what_is_defined_elsewhere_would_never_run_nor_be_shown() -> None:
-    """Each app has a module for what it registers, and measures stand in the catalogue of core."""
+def test_jobs_and_measures_are_defined_in_the_modules_that_are_loaded() -> None:
+    """Require one module for the jobs of each app, and core's catalogue for all measures."""
     marks = {
         "@job(": "jobs.py",
         "@gauges\n": "gauges.py",
@@ -57,7 +57,6 @@ def test_a_second_run_leaves_it_to_the_first(db: None, monkeypatch: pytest.Monke
     replace_sweep(monkeypatch, run_another)
 
     assert jobs.sweep() == 7
-    # Only of its own kind.
     assert others == [None, 0]
     assert Pulse.objects.get(name="sweep").done_at
 
@@ -78,11 +77,11 @@ def test_a_killed_run_keeps_its_kind_until_its_lease_ends(
 def test_a_late_run_does_not_end_the_lease_of_the_next(
     db: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen = []
+    later_runs = []
 
     def outlive_the_lease() -> int:
         Pulse.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
-        replace_sweep(monkeypatch, lambda: seen.append("next") or 0)
+        replace_sweep(monkeypatch, lambda: later_runs.append("next") or 0)
         run = jobs.sweep()
         Pulse.objects.update(lease_until=timezone.now() + timedelta(minutes=1))
         return run or 0
@@ -90,7 +89,7 @@ def test_a_late_run_does_not_end_the_lease_of_the_next(
     replace_sweep(monkeypatch, outlive_the_lease)
     jobs.sweep()
 
-    assert seen == ["next"]
+    assert later_runs == ["next"]
     assert jobs.sweep() is None
 
 
@@ -112,10 +111,10 @@ def test_counts_failures_until_the_next_success(db: None, monkeypatch: pytest.Mo
 
 
 def test_a_run_of_the_scheduler_waits_for_the_period_of_the_job(db: None) -> None:
-    """Two schedulers see it due at the same moment, and one of them is done before the other."""
+    """Wait: two schedulers see the job due at once, and one may end before the other begins."""
     assert jobs.sweep.run(rested=True) == 0
     assert jobs.sweep.run(rested=True) is None
-    # Whoever has made work for it does not wait.
+    # A run that was requested does not wait.
     assert jobs.sweep() == 0
 
     Pulse.objects.update(begun_at=timezone.now() - jobs.sweep.every)
@@ -134,11 +133,11 @@ def test_a_long_recalculation_goes_on_in_batches(
     monkeypatch.setattr(recalculate_stale, "batch", 2)
     monkeypatch.setattr(doorbell, "ring_job", lambda name, **_: rings.append(name))
 
-    for left in (3, 1, 0, 0):
+    for remaining in (3, 1, 0, 0):
         run_job("recalculate_stale")
-        assert Ticket.objects.filter(clock_digest=0).count() == left
+        assert Ticket.objects.filter(clock_digest=0).count() == remaining
 
-    # A batch that was not full was the last.
+    # A batch that was not full was the last one.
     assert rings == ["recalculate_stale"] * 2
 
 
@@ -152,7 +151,7 @@ def test_every_job_ends_within_its_lease(db: None) -> None:
     assert set(Pulse.objects.values_list("name", flat=True)) == names
 
 
-def test_runs_as_often_as_is_promised() -> None:
+def test_jobs_run_at_the_documented_intervals() -> None:
     assert {name: job.every.total_seconds() for name, job in all_jobs().items()} == {
         "step_replays": 1,
         "send_answers": 5,

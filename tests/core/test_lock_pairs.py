@@ -7,10 +7,19 @@ import pytest
 from core.data import locks, reencryption
 from shipments.locks import hold_shipment
 from tests import builders as build
-from tests.locks import MakePair, Pair, in_transaction, made_in, play, shown_elsewhere, shows, twice
+from tests.locks import (
+    MakePair,
+    Pair,
+    covered_elsewhere,
+    in_transaction,
+    pairs_in,
+    play,
+    shows,
+    twice,
+)
 from webhooks.models import Webhook
 
-shown_elsewhere(
+covered_elsewhere(
     "core/mailing/outbox.py::CLAIM",
     "tests/core/test_mailing.py::test_two_tasks_never_claim_the_same_email",
 )
@@ -38,6 +47,6 @@ def rewrite_the_same_secrets() -> Pair:
 
 
 @pytest.mark.usefixtures("rows_to_keep")
-@pytest.mark.parametrize("make", made_in(__name__), ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", pairs_in(__name__), ids=lambda make: make.__name__)
 def test_second_party_waits_or_passes_by(make: MakePair) -> None:
     play(make())

@@ -1,4 +1,4 @@
-"""Locks that a caller has a say in meet only their own company's."""
+"""Locks whose key a caller can influence conflict only within one company."""
 
 import re
 from collections.abc import Callable
@@ -37,10 +37,10 @@ def post(api: APIClient, key: str) -> int:
 
 def test_every_advisory_lock_stands_in_one_module_or_is_the_fence() -> None:
     calls = {
-        path.relative_to(ROOT).as_posix(): found
+        path.relative_to(ROOT).as_posix(): matches
         for app in LINE
         for path in sources(app)
-        if (found := re.findall(r"pg_\w*advisory\w*\([^,)]*", path.read_text()))
+        if (matches := re.findall(r"pg_\w*advisory\w*\([^,)]*", path.read_text()))
     }
     assert calls == {
         "core/data/locks.py": [
@@ -94,11 +94,11 @@ def test_a_running_key_refuses_its_own_company_alone(
 def test_nothing_is_done_twice_where_the_first_locked_otherwise(
     api: APIClient, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A version of the service with other locks runs beside this one while it is upgraded."""
+    """Play an upgrade, during which a version with other locks runs next to this one."""
     real = KeptAnswer.objects.create
 
     def beaten(**columns: object) -> KeptAnswer:
-        # The other one's row is there first: it began before, and has committed.
+        # The other version's row is there first: it began before, and has committed.
         with ThreadPoolExecutor(1) as pool:
             pool.submit(store_elsewhere, real, columns).result()
         return real(**columns)

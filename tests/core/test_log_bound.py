@@ -1,21 +1,21 @@
-"""A flood of lines is bounded, and what was left out is counted."""
+"""A flood of log lines is bounded, and dropped lines are counted."""
 
 import pytest
 
 from core.watch.log_bound import MOST_LINES, WHILE_SECONDS, LogBound
 
 
-def test_says_so_much_in_a_while_and_then_what_it_left_out(
+def test_lines_beyond_the_bound_are_counted_as_left_out(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [0.0]
     monkeypatch.setattr(LogBound, "clock", lambda _: now[0])
     bound = LogBound("companies.of.a.test")
 
-    said = [bound.may_say("answered 500") for _ in range(MOST_LINES + 3)]
-    said.append(bound.may_say("timeout"))
+    allowed = [bound.may_say("answered 500") for _ in range(MOST_LINES + 3)]
+    allowed.append(bound.may_say("timeout"))
 
-    assert said == [True] * MOST_LINES + [False] * 4
+    assert allowed == [True] * MOST_LINES + [False] * 4
     assert caplog.messages == []
     now[0] = WHILE_SECONDS
     bound.say_left_out()

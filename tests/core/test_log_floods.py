@@ -20,18 +20,18 @@ from tests.test_architecture import ROOT
 class Lines(logging.Handler):
     def __init__(self) -> None:
         super().__init__()
-        self.said: list[str] = []
+        self.texts: list[str] = []
         self.left_out: list[int] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.said.append(record.getMessage())
+        self.texts.append(record.getMessage())
         if getattr(record, "left_out", None):
             self.left_out.append(record.left_out)  # type: ignore[attr-defined]
 
 
 @pytest.fixture
 def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The clock of floods; and no thread looks at it."""
+    """Replace the clock of floods, and keep their thread from running."""
     time = [1000.0]
     monkeypatch.setattr(FloodFilter, "clock", staticmethod(lambda: time[0]))
     monkeypatch.setattr(FloodFilter, "begin_watching", lambda self: None)
@@ -60,15 +60,15 @@ def test_a_flood_is_its_beginning_and_its_end(
     for number in range(7653):
         logging.getLogger("flooding").error("refused, again in %.2f s (%d/100)", number, number)
         now[0] += 0.015
-    assert len(lines.said) == MOST_LINES + 1
-    assert lines.said[-1].startswith("more such lines are left out until they end: refused, again")
+    assert len(lines.texts) == MOST_LINES + 1
+    assert lines.texts[-1].startswith("more such lines are left out until they end: refused, again")
 
     assert floods.say_what_ended()
     now[0] += 31
     assert not floods.say_what_ended()
 
     count = 7653 - MOST_LINES
-    assert lines.said[MOST_LINES + 1 :] == [
+    assert lines.texts[MOST_LINES + 1 :] == [
         f"{count} more such lines in 115 s: refused, again in 0.00 s (0/100)"
     ]
     assert lines.left_out == [count]
@@ -81,18 +81,18 @@ def test_another_line_is_written_meanwhile(lines: Lines, now: list[float]) -> No
     logger.error("the disk is full")
     logger.warning("refused")
 
-    assert lines.said[-2:] == ["the disk is full", "refused"]
+    assert lines.texts[-2:] == ["the disk is full", "refused"]
 
 
-def test_what_repeats_slowly_is_no_flood(lines: Lines, now: list[float]) -> None:
+def test_slow_repetition_is_no_flood(lines: Lines, now: list[float]) -> None:
     for _ in range(100):
         logging.getLogger("flooding").error("refused")
         now[0] += 15
 
-    assert len(lines.said) == 100
+    assert len(lines.texts) == 100
 
 
-def test_a_flood_that_goes_on_is_said_again_each_hour(
+def test_ongoing_flood_is_reported_each_hour(
     floods: FloodFilter, lines: Lines, now: list[float]
 ) -> None:
     for _ in range(7300):
@@ -100,23 +100,21 @@ def test_a_flood_that_goes_on_is_said_again_each_hour(
         floods.say_what_ended()
         now[0] += 1
 
-    assert len(lines.said) == MOST_LINES + 1 + 2
+    assert len(lines.texts) == MOST_LINES + 1 + 2
 
 
-def test_it_can_begin_again(floods: FloodFilter, lines: Lines, now: list[float]) -> None:
+def test_flood_can_start_again(floods: FloodFilter, lines: Lines, now: list[float]) -> None:
     for _ in range(2):
         for _ in range(100):
             logging.getLogger("flooding").error("refused")
         now[0] += 31
         floods.say_what_ended()
 
-    assert len(lines.said) == 2 * (MOST_LINES + 2)
+    assert len(lines.texts) == 2 * (MOST_LINES + 2)
 
 
 @pytest.mark.parametrize("name", log_floods.OTHERS)
-def test_what_has_its_own_bound_is_left_alone(
-    name: str, floods: FloodFilter, now: list[float]
-) -> None:
+def test_bounded_lines_are_not_filtered(name: str, floods: FloodFilter, now: list[float]) -> None:
     record = logging.LogRecord(name, logging.INFO, "", 1, "GET /webhooks 200", (), None)
 
     assert all(floods.filter(record) for _ in range(100))
@@ -136,11 +134,11 @@ def test_a_child_counts_its_own(floods: FloodFilter, lines: Lines, now: list[flo
     for _ in range(100):
         logging.getLogger("flooding").error("refused")
     floods.forget()
-    said = len(lines.said)
+    count = len(lines.texts)
 
     floods.end()
 
-    assert len(lines.said) == said
+    assert len(lines.texts) == count
 
 
 def test_a_thread_says_the_end(
@@ -154,11 +152,11 @@ def test_a_thread_says_the_end(
         if thread.name == "log floods":
             thread.join()
 
-    assert "1 more such lines in 0 s: refused" in lines.said
+    assert "1 more such lines in 0 s: refused" in lines.texts
 
 
 def test_every_process_writes_floods_so() -> None:
-    """Also one that ends in the middle of it."""
+    """Include one that ends in the middle of a flood."""
     program = (
         "import django, logging; django.setup()\n"
         "for _ in range(300): logging.getLogger('celery').error('refused')"
@@ -168,10 +166,10 @@ def test_every_process_writes_floods_so() -> None:
         [sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, text=True
     )
 
-    said = [json.loads(line) for line in ended.stderr.splitlines()]
-    assert len(said) == MOST_LINES + 2, ended.stderr
-    assert said[-1]["left_out"] == 300 - MOST_LINES
-    assert said[-1]["level"] == "ERROR"
+    records = [json.loads(line) for line in ended.stderr.splitlines()]
+    assert len(records) == MOST_LINES + 2, ended.stderr
+    assert records[-1]["left_out"] == 300 - MOST_LINES
+    assert records[-1]["level"] == "ERROR"
 
 
 def test_handlers_of_libraries_have_it_too() -> None:

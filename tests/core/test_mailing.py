@@ -1,4 +1,4 @@
-"""Emails are rows until they are sent: nothing that is away loses one, no loop waits for one."""
+"""Emails are rows until they are sent: no outage loses one, and no loop waits for one."""
 
 import socket
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ def webhook(company: Company) -> Webhook:
 
 @pytest.fixture
 def silent_server(settings: Settings) -> Iterator[None]:
-    """A mail server that takes connections and never says a word."""
+    """Run a mail server that accepts connections and never says a word."""
     with closing(socket.create_server(("127.0.0.1", 0))) as listening:
         settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
         settings.EMAIL_HOST, settings.EMAIL_PORT = listening.getsockname()
@@ -58,10 +58,10 @@ def test_a_pause_writes_its_email_and_sends_none(webhook: Webhook, mailoutbox: l
     )
     assert send_mails() == 1
     assert send_mails() == 0
-    (sent,) = mailoutbox
-    assert sent.to == ["dev@acme.example"]
-    assert sent.from_email == configured.DEFAULT_FROM_EMAIL
-    assert "The receiver answered 410 Gone." in sent.body
+    (message,) = mailoutbox
+    assert message.to == ["dev@acme.example"]
+    assert message.from_email == configured.DEFAULT_FROM_EMAIL
+    assert "The receiver answered 410 Gone." in message.body
     assert not Mail.objects.exists()
 
 
@@ -83,7 +83,7 @@ def test_no_pause_without_its_email(webhook: Webhook, monkeypatch: pytest.Monkey
     def fail(*_: object) -> None:
         raise RuntimeError("the disk is full")
 
-    monkeypatch.setattr(outbox, "keep_mail", fail)
+    monkeypatch.setattr(outbox, "enqueue_mail", fail)
 
     with pytest.raises(RuntimeError):
         pausing.pause_gone(webhook.pk)
@@ -112,11 +112,11 @@ def test_a_sweep_rings_and_an_engine_loop_does_not(
     assert rings == ["send_mails"]
 
 
-def test_a_silent_mail_server_costs_a_try_a_run(
+def test_silent_mail_server_costs_one_attempt_per_run(
     webhook: Webhook, silent_server: None, caplog: pytest.LogCaptureFixture
 ) -> None:
     for number in range(3):
-        outbox.keep_mail("dev@acme.example", f"Letter {number}", "Text")
+        outbox.enqueue_mail("dev@acme.example", f"Letter {number}", "Text")
 
     assert send_mails() == 0
 
@@ -132,7 +132,7 @@ def test_tries_again_with_growing_waits_for_a_day_and_gives_up(
         raise OSError("refused")
 
     monkeypatch.setattr(outbox, "submit_mail", refuse)
-    outbox.keep_mail("dev@acme.example", "Letter", "Text")
+    outbox.enqueue_mail("dev@acme.example", "Letter", "Text")
     waits = []
     for _ in range(10):
         make_mail_due()
@@ -155,8 +155,8 @@ def test_tries_again_with_growing_waits_for_a_day_and_gives_up(
 
 
 def test_one_bad_email_does_not_keep_the_others(db: None, mailoutbox: list) -> None:
-    outbox.keep_mail("dev@acme.example", "Two\nlines", "Text")
-    outbox.keep_mail("dev@acme.example", "Letter", "Text")
+    outbox.enqueue_mail("dev@acme.example", "Two\nlines", "Text")
+    outbox.enqueue_mail("dev@acme.example", "Letter", "Text")
 
     assert outbox.send_due() == 1
 
@@ -171,7 +171,7 @@ def test_a_kill_while_sending_repeats_under_the_same_message_id_and_not_at_once(
         raise KeyboardInterrupt
 
     real = outbox.submit_mail
-    outbox.keep_mail("dev@acme.example", "Letter", "Text")
+    outbox.enqueue_mail("dev@acme.example", "Letter", "Text")
     with monkeypatch.context() as killed:
         killed.setattr(outbox, "submit_mail", send_and_die)
         with pytest.raises(KeyboardInterrupt):
@@ -187,7 +187,7 @@ def test_a_kill_while_sending_repeats_under_the_same_message_id_and_not_at_once(
 
 @pytest.mark.usefixtures("rows_to_keep")
 def test_two_tasks_never_claim_the_same_email() -> None:
-    outbox.keep_mail("dev@acme.example", "Hello", "Text")
+    outbox.enqueue_mail("dev@acme.example", "Hello", "Text")
 
     first, second = meanwhile(outbox.claim_mail, outbox.claim_mail)
 
@@ -198,7 +198,7 @@ def test_two_tasks_never_claim_the_same_email() -> None:
 def test_a_text_with_a_link_that_opens_something_is_encrypted_until_it_is_sent(
     db: None, mailoutbox: list[EmailMessage]
 ) -> None:
-    outbox.keep_mail("ada@desk.example", "A link", "Open /sesame/ now.", secret=True)
+    outbox.enqueue_mail("ada@desk.example", "A link", "Open /sesame/ now.", secret=True)
     assert "sesame" not in raw_mail()
 
     assert outbox.send_due() == 1
@@ -210,8 +210,8 @@ def test_a_text_with_a_link_that_opens_something_is_encrypted_until_it_is_sent(
 def test_a_text_that_no_key_opens_keeps_no_other_email_back(
     db: None, mailoutbox: list[EmailMessage], settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
-    outbox.keep_mail("ada@desk.example", "A link", "Open /sesame/ now.", secret=True)
-    outbox.keep_mail("dev@acme.example", "A letter", "Text")
+    outbox.enqueue_mail("ada@desk.example", "A link", "Open /sesame/ now.", secret=True)
+    outbox.enqueue_mail("dev@acme.example", "A letter", "Text")
     lose_keys(settings)
 
     assert outbox.send_due() == 1

@@ -1,4 +1,4 @@
-"""What Prometheus gets: the figures of all processes, from any of them."""
+"""Metrics for Prometheus: the figures of all processes, from any of them."""
 
 import inspect
 import os
@@ -51,7 +51,7 @@ Figures = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
 @pytest.fixture(autouse=True)
 def nothing_counted(db: None) -> Iterator[None]:
-    """Without what other tests counted in this process, and processes of other tests wrote."""
+    """Remove the counts of other tests in this process, and those that their processes wrote."""
     pending.take()
     Sum.objects.all().delete()
     yield
@@ -72,12 +72,12 @@ def figures(client: Client) -> Figures:
     }
 
 
-def of(found: Figures, name: str, /, **labels: str) -> float | None:
-    return found.get((name, frozenset((key.rstrip("_"), labels[key]) for key in labels)))
+def of(samples: Figures, name: str, /, **labels: str) -> float | None:
+    return samples.get((name, frozenset((key.rstrip("_"), labels[key]) for key in labels)))
 
 
 def fill() -> None:
-    """What is shown only once it has happened."""
+    """Record events whose metrics appear only once they have happened."""
     Pulse.objects.create(name="sweep", begun_at=timezone.now(), done_at=timezone.now())
     services.issue_platform_token()
     PlatformToken.objects.update(last_used_at=timezone.now())
@@ -94,18 +94,20 @@ def fill() -> None:
 def test_the_manual_names_what_is_shown(client: Client, db: None) -> None:
     fill()
 
-    shown = {
+    shown_rows = {
         (family.name + "_total" * (family.type == "counter"), family.type): {
             label for sample in family.samples for label in sample.labels if label != "le"
         }
         for family in text_string_to_metric_families(scrape(client))
     }
 
-    named = {
+    page_rows = {
         (name, kind): set(re.findall(r"`(\w+)`", labels))
         for name, kind, labels in ROW.findall(PAGE.read_text())
     }
-    assert shown == named, "docs/operations/metrics.md: a row for each metric, with its labels"
+    assert shown_rows == page_rows, (
+        "docs/operations/metrics.md: a row for each metric, with its labels"
+    )
 
 
 def test_every_group_of_gauges_is_asked_for() -> None:
@@ -115,14 +117,14 @@ def test_every_group_of_gauges_is_asked_for() -> None:
         for app in apps.get_app_configs()
         if Path(app.path, "gauges.py").is_file()
     ]
-    written = {
+    generators = {
         each
         for module in modules
         for each in vars(module).values()
         if inspect.isgeneratorfunction(each) and each.__module__ == module.__name__
     }
 
-    assert written - set(gauges.registered) == set(), "it lacks @gauges"
+    assert generators - set(gauges.registered) == set(), "it lacks @gauges"
 
 
 def test_promtool_has_nothing_against_it(client: Client, db: None) -> None:
@@ -133,7 +135,7 @@ def test_promtool_has_nothing_against_it(client: Client, db: None) -> None:
         [promtool, "check", "metrics"], input=scrape(client), capture_output=True, text=True
     )
 
-    # Renaming it would cost every operator's alerts more than a second name is worth.
+    # A rename would cost every operator's alerts more than a second name is worth.
     weeks = 'parceldesk_partition_weeks_ahead use base unit "seconds" instead of "weeks"'
     assert (checked.stdout + checked.stderr).splitlines() == [weeks]
 
@@ -142,9 +144,9 @@ def test_ten_thousand_webhooks_are_no_series_more(client: Client, db: None) -> N
     fill()
 
     def add_webhooks(companies: int, each: int) -> None:
-        """Webhooks on hosts of their own; every other one rests, and all have something due."""
+        """Create webhooks on separate hosts; every second one rests, all have a due delivery."""
         owners = [build.company(f"Acme {number}") for number in range(companies)]
-        made = Webhook.objects.bulk_create(
+        webhooks = Webhook.objects.bulk_create(
             Webhook(
                 company=owner, type_id=3, url=f"https://{owner.pk}-{n}.example.com/", secret="5"
             )
@@ -154,7 +156,7 @@ def test_ten_thousand_webhooks_are_no_series_more(client: Client, db: None) -> N
         later = timezone.now() + timedelta(hours=1)
         Health.objects.bulk_create(
             Health(webhook=each, failures=9, resting_until=later, failing_since=timezone.now())
-            for each in made[::2]
+            for each in webhooks[::2]
         )
         for owner in owners:
             publishing.publish([build.news(owner)])
@@ -162,23 +164,23 @@ def test_ten_thousand_webhooks_are_no_series_more(client: Client, db: None) -> N
     add_webhooks(1, 2)
     before = set(figures(client))
     add_webhooks(100, 100)
-    found = figures(client)
+    samples = figures(client)
 
-    assert of(found, "webhooks_resting") == 5001
-    # Beyond that it is PostgreSQL's estimate.
-    assert (of(found, "deliveries_waiting") or 0) >= 10_000
-    assert set(found) == before
+    assert of(samples, "webhooks_resting") == 5001
+    # Above that number it is PostgreSQL's estimate.
+    assert (of(samples, "deliveries_waiting") or 0) >= 10_000
+    assert set(samples) == before
     assert len(before) < 500
 
 
 def test_gauges_leave_out_what_does_not_count(
     client: Client, company: Company, birch: Company
 ) -> None:
-    ada, gone = build.agent("ada"), build.agent("gone")
-    for agent in (ada, gone, None):
+    ada, leaver = build.agent("ada"), build.agent("gone")
+    for agent in (ada, leaver, None):
         for status in (Status.PENDING, Status.ACCEPTED, Status.INCOMPLETE):
             build.ticket(company, agent=agent, status=status)
-    User.objects.filter(pk=gone.user_id).update(is_active=False)
+    User.objects.filter(pk=leaver.user_id).update(is_active=False)
     for owner in (company, birch):
         build.webhook(owner)
         build.webhook(owner, url="")
@@ -189,35 +191,35 @@ def test_gauges_leave_out_what_does_not_count(
         HeldHost.objects.filter(pk=host).update(held_at=timezone.now() - timedelta(hours=hours + 1))
     HeldHost.objects.filter(pk="over.example.com").update(held_until=timezone.now())
 
-    found = figures(client)
+    samples = figures(client)
 
-    assert of(found, "tickets_running") == 3
-    assert of(found, "tickets_unassigned") == 2
-    assert of(found, "webhooks") == 2
-    assert (of(found, "host_held_seconds") or 0) // 3600 == 2
+    assert of(samples, "tickets_running") == 3
+    assert of(samples, "tickets_unassigned") == 2
+    assert of(samples, "webhooks") == 2
+    assert (of(samples, "host_held_seconds") or 0) // 3600 == 2
 
 
-def test_gauges_of_runs_and_emails_wait_for_whoever_is_to_act(client: Client) -> None:
+def test_gauges_of_runs_and_emails_show_the_longest_wait(client: Client) -> None:
     long_ago = timezone.now() - timedelta(hours=2)
     for number in range(2):
-        outbox.keep_mail("dev@acme.example", f"Hello {number}", "Text")
+        outbox.enqueue_mail("dev@acme.example", f"Hello {number}", "Text")
     Mail.objects.filter(subject="Hello 0").update(created_at=long_ago)
     for moved_at in (long_ago, timezone.now()):
         values = {"by": "root", "until": timezone.now(), "state": State.GIVEN_UP}
         run = Replay.objects.create(**values, total=9, rate=1)
         Replay.objects.filter(pk=run.pk).update(moved_at=moved_at)
 
-    found = figures(client)
-    assert (of(found, "mail_oldest_due_seconds") or 0) // 3600 == 2
-    assert (of(found, "replay_still_seconds") or 0) // 3600 == 2
-    assert of(found, "draining_seconds") == 0
+    samples = figures(client)
+    assert (of(samples, "mail_oldest_due_seconds") or 0) // 3600 == 2
+    assert (of(samples, "replay_still_seconds") or 0) // 3600 == 2
+    assert of(samples, "draining_seconds") == 0
 
     holding.drain_loops(by="root")
     Drain.objects.update(since=long_ago)
 
-    found = figures(client)
-    assert of(found, "replay_still_seconds") == 0
-    assert (of(found, "draining_seconds") or 0) // 3600 == 2
+    samples = figures(client)
+    assert of(samples, "replay_still_seconds") == 0
+    assert (of(samples, "draining_seconds") or 0) // 3600 == 2
 
 
 def test_counts_answers_by_the_pattern_of_the_address(client: Client, company: Company) -> None:
@@ -231,25 +233,25 @@ def test_counts_answers_by_the_pattern_of_the_address(client: Client, company: C
     client.get("/admin/login/")
     client.get("/healthz")
 
-    found = figures(client)
+    samples = figures(client)
 
     route = "webhooks/<id:webhook_id>"
-    assert of(found, "api_requests_total", route=route, method="GET", code="404") == 2
-    assert of(found, "api_requests_total", route="webhooks", method="POST", code="400") == 1
-    assert of(found, "api_requests_total", route="unmatched", method="GET", code="404") == 1
-    assert of(found, "api_requests_total", route="unmatched", method="other", code="404") == 1
-    assert of(found, "api_request_duration_seconds_count", class_="read") == 2
-    assert of(found, "api_request_duration_seconds_count", class_="write") == 1
-    assert of(found, "desk_requests_total", method="GET", code="200") == 1
-    assert of(found, "desk_request_duration_seconds_count") == 1
-    values = {value for _, labels in found for _, value in labels}
+    assert of(samples, "api_requests_total", route=route, method="GET", code="404") == 2
+    assert of(samples, "api_requests_total", route="webhooks", method="POST", code="400") == 1
+    assert of(samples, "api_requests_total", route="unmatched", method="GET", code="404") == 1
+    assert of(samples, "api_requests_total", route="unmatched", method="other", code="404") == 1
+    assert of(samples, "api_request_duration_seconds_count", class_="read") == 2
+    assert of(samples, "api_request_duration_seconds_count", class_="write") == 1
+    assert of(samples, "desk_requests_total", method="GET", code="200") == 1
+    assert of(samples, "desk_request_duration_seconds_count") == 1
+    values = {value for _, labels in samples for _, value in labels}
     assert not [value for value in values if "471" in value or "healthz" in value]
 
 
 def test_counts_work_of_the_worker(
     client: Client, company: Company, feed: Callable[..., Fed], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    outbox.keep_mail("ops@acme.example", "Paused", "Your webhook.")
+    outbox.enqueue_mail("ops@acme.example", "Paused", "Your webhook.")
     send_mails()
     automatic.assign(build.ticket(company))
     line = feeding.shipment(1, company.pk)
@@ -258,19 +260,19 @@ def test_counts_work_of_the_worker(
     monkeypatch.setattr(jobs.deleted_webhooks, "cancel_deliveries", lambda: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         jobs.sweep()
-    # By then these are in the database, whoever counts on.
+    # The counts are in the database by now, whichever process counts on.
     assert Sum.objects.filter(name="mails").exists()
 
-    found = figures(client)
+    samples = figures(client)
 
     assert len(mail.outbox) == 1
-    assert of(found, "mails_total", outcome="sent") == 1
-    assert of(found, "job_runs_total", name="send_mails", outcome="done") == 1
-    assert of(found, "job_runs_total", name="sweep", outcome="failed") == 1
-    assert of(found, "job_run_seconds_total", name="sweep") is not None
-    assert of(found, "assignments_total", outcome="nobody_available") == 1
+    assert of(samples, "mails_total", outcome="sent") == 1
+    assert of(samples, "job_runs_total", name="send_mails", outcome="done") == 1
+    assert of(samples, "job_runs_total", name="sweep", outcome="failed") == 1
+    assert of(samples, "job_run_seconds_total", name="sweep") is not None
+    assert of(samples, "assignments_total", outcome="nobody_available") == 1
     lines = {
-        result: of(found, "platform_feed_lines_total", result=result)
+        result: of(samples, "platform_feed_lines_total", result=result)
         for result in ("changed", "known", "unchanged", "bad")
     }
     assert lines == {"changed": 1, "known": 1, "unchanged": 0, "bad": 1}
@@ -285,29 +287,29 @@ def test_counts_test_sends_and_sign_ins_refused(
             sample_delivery.send(company, loopback, tracking_number="T1", url=receiver.url)
     client.post("/admin/login/", {"username": "nobody", "password": "wrong"})
 
-    found = figures(client)
+    samples = figures(client)
 
-    assert of(found, "sample_sends_total", outcome="delivered") == 1
-    assert of(found, "sample_sends_total", outcome="refused") == 1
-    assert of(found, "logins_refused_total") == 1
+    assert of(samples, "sample_sends_total", outcome="delivered") == 1
+    assert of(samples, "sample_sends_total", outcome="refused") == 1
+    assert of(samples, "logins_refused_total") == 1
 
 
 def test_adds_up_what_several_processes_count(client: Client, db: None) -> None:
-    for _ in range(2):  # as two would
+    for _ in range(2):  # as two processes would
         counting.count(catalogue.WEBHOOKS_HELD_BACK, by=3)
         counting.count_time(catalogue.THREAD_WAIT, 0.3)
         counting.count_time(catalogue.THREAD_WAIT, 99.0)
         assert sums.write_sums()
         pending.take()
 
-    found = figures(client)
+    samples = figures(client)
 
-    assert of(found, "webhooks_held_back_total") == 6
-    assert of(found, "web_thread_wait_seconds_bucket", le="0.25") == 0
-    assert of(found, "web_thread_wait_seconds_bucket", le="0.5") == 2
-    assert of(found, "web_thread_wait_seconds_bucket", le="+Inf") == 4
-    assert of(found, "web_thread_wait_seconds_count") == 4
-    assert of(found, "web_thread_wait_seconds_sum") == pytest.approx(198.6)
+    assert of(samples, "webhooks_held_back_total") == 6
+    assert of(samples, "web_thread_wait_seconds_bucket", le="0.25") == 0
+    assert of(samples, "web_thread_wait_seconds_bucket", le="0.5") == 2
+    assert of(samples, "web_thread_wait_seconds_bucket", le="+Inf") == 4
+    assert of(samples, "web_thread_wait_seconds_count") == 4
+    assert of(samples, "web_thread_wait_seconds_sum") == pytest.approx(198.6)
 
 
 def test_shows_what_a_version_with_other_buckets_or_labels_counted(
@@ -317,11 +319,11 @@ def test_shows_what_a_version_with_other_buckets_or_labels_counted(
     Sum.objects.create(name="mails", labels='["sent", "es"]', value=2)
     Sum.objects.create(name="gone", labels="[]", value=2)
 
-    found = figures(client)
+    samples = figures(client)
 
-    assert of(found, "web_thread_wait_seconds_bucket", le="0.25") == 0
-    assert of(found, "web_thread_wait_seconds_bucket", le="0.5") == 2
-    assert not any(name in ("mails_total", "gone_total") for name, _ in found)
+    assert of(samples, "web_thread_wait_seconds_bucket", le="0.25") == 0
+    assert of(samples, "web_thread_wait_seconds_bucket", le="0.5") == 2
+    assert not any(name in ("mails_total", "gone_total") for name, _ in samples)
 
 
 def test_keeps_counts_while_the_database_is_away(
@@ -369,9 +371,9 @@ def test_two_that_write_take_the_rows_in_one_order(
 
     sums.write_sums()
 
-    written = list(Sum.objects.order_by("pk").values_list("name", "labels"))
-    assert written == sorted(written)
-    assert len(written) == 5
+    rows = list(Sum.objects.order_by("pk").values_list("name", "labels"))
+    assert rows == sorted(rows)
+    assert len(rows) == 5
 
 
 def test_a_child_does_not_count_again_what_its_parent_counted() -> None:

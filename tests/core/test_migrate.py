@@ -1,4 +1,4 @@
-"""`migrate` beside a service at work: who waits for a table makes others wait behind it."""
+"""`migrate` next to a working service: a migration that waits for a table blocks others."""
 
 import os
 import subprocess
@@ -25,7 +25,7 @@ ALTER = "ALTER TABLE webhooks_webhook ADD COLUMN extra integer"
 
 @pytest.fixture
 def reader(rows_to_keep: None) -> Iterator[DatabaseWrapper]:
-    """Somebody in the middle of a transaction that has read the webhooks."""
+    """Yield a connection in a transaction that has read the webhooks."""
     other = connection.copy()
     other.set_autocommit(False)
     with other.cursor() as cursor:
@@ -54,17 +54,17 @@ def test_a_change_of_a_table_in_use_is_given_up_at_once(reader: DatabaseWrapper)
         "CREATE INDEX CONCURRENTLY extra ON webhooks_webhook (active)",
     ],
 )
-def test_rows_and_what_is_done_concurrently_are_waited_for(db: None, statement: str) -> None:
-    seen: list[str] = []
+def test_row_changes_and_concurrent_statements_may_wait(db: None, statement: str) -> None:
+    statements: list[str] = []
     with (
         migrate.brief_waits(connection),
-        connection.execute_wrapper(lambda _, sql, *rest: seen.append(sql)),
+        connection.execute_wrapper(lambda _, sql, *rest: statements.append(sql)),
         connection.cursor() as cursor,
     ):
         cursor.execute(statement)
         cursor.execute(ALTER)
 
-    assert [each.splitlines()[0] for each in seen] == [statement, "SET lock_timeout = 50;"]
+    assert [each.splitlines()[0] for each in statements] == [statement, "SET lock_timeout = 50;"]
 
 
 def test_a_change_of_a_table_leaves_later_statements_their_patience(db: None) -> None:
@@ -76,7 +76,7 @@ def test_a_change_of_a_table_leaves_later_statements_their_patience(db: None) ->
 
 
 def lock_timeout() -> str:
-    """Asked past what watches statements."""
+    """Read it past the wrapper that watches statements."""
     assert connection.connection is not None
     row = connection.connection.execute("SHOW lock_timeout").fetchone()
     return str(row[0])
@@ -107,7 +107,7 @@ def test_tries_again_until_the_table_is_free(
 def test_a_statement_outside_a_transaction_is_tried_again_by_itself(
     rows_to_keep: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What went before it in its migration is there to stay, and cannot be done twice."""
+    """Retry this statement alone: earlier ones of its migration are committed already."""
     other = connection.copy()
     with connection.cursor() as cursor:
         cursor.execute("CREATE TABLE in_use ()")
@@ -133,7 +133,7 @@ def test_a_statement_outside_a_transaction_is_tried_again_by_itself(
             cursor.execute("DROP TABLE in_use")
 
 
-def test_names_who_has_a_table_for_too_long(
+def test_names_the_session_that_holds_a_table_for_too_long(
     reader: DatabaseWrapper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def change_a_table(*_: Any, **__: Any) -> None:
@@ -151,7 +151,7 @@ def test_names_who_has_a_table_for_too_long(
     assert "SELECT count(*) FROM webhooks_webhook" in str(refused.value)
 
 
-def test_other_errors_of_the_database_are_told(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_database_errors_are_reported(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     def break_down(*_: Any, **__: Any) -> None:
         raise OperationalError("the server is gone")
 
@@ -161,7 +161,7 @@ def test_other_errors_of_the_database_are_told(db: None, monkeypatch: pytest.Mon
         call_command("migrate", skip_checks=True)
 
 
-def migrated(url: str) -> subprocess.CompletedProcess[str]:
+def run_migrate(url: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "manage.py", "migrate"],
         cwd=ROOT,
@@ -173,13 +173,13 @@ def migrated(url: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_database_that_does_not_hold_every_text_is_refused(transactional_db: None) -> None:
-    """As createdb makes one where no locale is set."""
+    """Use a database like createdb's with no locale set."""
     with new_database("ascii", "ENCODING SQL_ASCII LOCALE 'C' TEMPLATE template0") as database:
-        done = migrated(database.url)
+        result = run_migrate(database.url)
         tables = database.ask("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'")
 
-    assert (done.returncode, tables) == (1, [(0,)])
-    assert done.stderr == (
+    assert (result.returncode, tables) == (1, [(0,)])
+    assert result.stderr == (
         "CommandError: The database keeps texts in SQL_ASCII, which does not hold those of all"
         " languages. Make it anew: createdb --encoding UTF8 --template template0 NAME. Nothing was"
         " migrated.\n"
@@ -193,7 +193,7 @@ def test_a_database_of_before_the_first_version_is_refused(transactional_db: Non
                 "CREATE TABLE django_migrations AS SELECT 1 AS id, 'companies' AS app,"
                 " '0002_secrets_of_kept_answers' AS name, now() AS applied"
             )
-        ran = migrated(database.url)
+        ran = run_migrate(database.url)
 
     assert ran.returncode != 0
     assert "made by a version before 1.0.0" in ran.stderr
@@ -201,9 +201,9 @@ def test_a_database_of_before_the_first_version_is_refused(transactional_db: Non
 
 
 def test_a_database_that_is_away_is_said_in_a_sentence() -> None:
-    done = migrated("postgres://nobody@127.0.0.1:9/none")
+    run = run_migrate("postgres://nobody@127.0.0.1:9/none")
 
-    assert done.returncode == 1
-    assert done.stderr.startswith("CommandError: The database does not answer: connection failed:")
-    assert done.stderr.endswith("Start PostgreSQL or correct DATABASE_URL, and migrate again.\n")
-    assert done.stderr.count("\n") == 1
+    assert run.returncode == 1
+    assert run.stderr.startswith("CommandError: The database does not answer: connection failed:")
+    assert run.stderr.endswith("Start PostgreSQL or correct DATABASE_URL, and migrate again.\n")
+    assert run.stderr.count("\n") == 1

@@ -1,4 +1,4 @@
-"""JSON in, JSON out: nothing else is taken, and nothing else can be asked for."""
+"""JSON in, JSON out: no other format is accepted or available."""
 
 import gzip
 import json
@@ -61,17 +61,17 @@ def test_says_which_codings_and_types_are_taken(
     brings_a_file = path.endswith("/files")
     types = "application/json, multipart/form-data" if brings_a_file else "application/json"
 
-    for coding, content_type, taken in (
+    for coding, content_type, advertised in (
         (" GZip ", "application/json", {"Accept-Encoding": "identity"}),
         ("br", "text/plain", {"Accept-Encoding": "identity", "Accept": types}),
         ("identity", "text/plain", {"Accept": types}),
     ):
-        sent = {"Content-Encoding": coding, **headers}
-        answer = api.generic("POST", path, BODY, content_type, headers=sent)
+        headers_sent = {"Content-Encoding": coding, **headers}
+        answer = api.generic("POST", path, BODY, content_type, headers=headers_sent)
 
         assert answer.status_code == 415
-        named = {name: answer[name] for name in ("Accept", "Accept-Encoding") if name in answer}
-        assert named == taken
+        accepted = {name: answer[name] for name in ("Accept", "Accept-Encoding") if name in answer}
+        assert accepted == advertised
 
 
 def test_takes_a_body_that_says_it_is_not_compressed(api: APIClient) -> None:

@@ -31,7 +31,7 @@ def pulse(age: timedelta = timedelta(0)) -> None:
 
 @pytest.fixture
 def now(monkeypatch: pytest.MonkeyPatch) -> datetime:
-    """The instant at which readiness is asked for, however long that takes."""
+    """Freeze the instant of the readiness checks, however long they take."""
     now = timezone.now()
     for module in (core_checks, delivery_checks):
         monkeypatch.setattr(module, "timezone", SimpleNamespace(now=lambda: now))
@@ -49,7 +49,7 @@ def test_tells_how_long_ago_the_platform_fed(client: Client, db: None) -> None:
     assert 420 <= float(age) < 480
 
 
-def test_is_alive_without_asking_anybody(client: Client) -> None:
+def test_liveness_queries_nothing(client: Client) -> None:
     answer = client.get("/healthz")
 
     assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
@@ -79,7 +79,7 @@ def test_is_alive_whatever_the_host_header_says(
         ("web:8000", True),
         ("localhost", True),
         ("desk.example.com", True),
-        # A page that an operator looks at may have given its own name our address.
+        # An operator may open a page whose name resolves to our address.
         ("10.1.2.3.elsewhere.example", False),
         ("elsewhere.example:8001", False),
         ("elsewhere.example.", False),
@@ -96,7 +96,6 @@ def test_tells_what_is_inside_by_address(
     pulse()
 
     assert client.get(path, HTTP_HOST=host).status_code == (200 if allowed else 400)
-    # Nothing else is answered by address.
     assert client.post(path, HTTP_HOST="10.1.2.3").status_code == 400
     assert client.get("/webhooks", HTTP_HOST="10.1.2.3", secure=True).status_code == 400
 
@@ -135,7 +134,7 @@ def test_says_which_part_is_away(client: Client, db: None, monkeypatch: pytest.M
     assert answer.json()["checks"]["database"]["ok"]
 
 
-def test_logs_no_failure_for_who_asks_whether_it_is_ready(
+def test_failed_readiness_is_not_logged(
     client: Client, db: None, caplog: pytest.LogCaptureFixture
 ) -> None:
     Pulse.objects.all().delete()
@@ -172,7 +171,7 @@ def test_is_not_ready_when_deliveries_pile_up(
     assert check == {"ok": False, "detail": "due for 180 s: the workers cannot keep up"}
 
 
-def test_what_a_rest_kept_back_is_due_since_the_end_of_the_rest(
+def test_deliveries_after_a_rest_are_due_since_its_end(
     client: Client, company: Company, now: datetime
 ) -> None:
     webhook = build.webhook(company)
@@ -193,7 +192,7 @@ def test_probes_the_disk_of_the_database_by_writing_a_file(db: None) -> None:
         plan = "\n".join(line for (line,) in cursor.fetchall())
 
     (pages,) = re.findall(r"temp .*written=(\d+)", plan.partition("Planning")[0])[:1]
-    # Of 8 KiB each.
+    # Pages have 8 KiB each.
     assert int(pages) >= 64, plan
 
 
@@ -201,7 +200,7 @@ def test_a_full_disk_of_the_database_is_not_ready(
     client: Client, db: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pulse()
-    # The server refuses the file as it does one that the disk has no room for.
+    # The server refuses the file as it would on a full disk.
     refusal = "DO $$ BEGIN RAISE 'could not write: No space left' USING ERRCODE = '53100'; END $$"
     monkeypatch.setattr(postgresql, "FILL", refusal)
 
@@ -281,11 +280,11 @@ def test_tells_the_last_success_of_each_job(client: Client, db: None) -> None:
     check = client.get("/readyz").json()["checks"]["jobs"]
 
     assert check["ok"]
-    said = check["detail"].removeprefix("last success: ").split(", ")
+    jobs_shown = check["detail"].removeprefix("last success: ").split(", ")
     names = [each.name for each in all_jobs().values() if not each.on_each_host]
-    assert [each.partition(" ")[0] for each in said] == names
-    assert "assign_waiting 0 s ago" in said
-    assert "make_partitions not yet" in said
+    assert [each.partition(" ")[0] for each in jobs_shown] == names
+    assert "assign_waiting 0 s ago" in jobs_shown
+    assert "make_partitions not yet" in jobs_shown
     assert 'parceldesk_job_age_seconds{name="assign_waiting"}' in (
         client.get("/metrics").content.decode()
     )
@@ -301,7 +300,7 @@ def test_is_not_ready_when_a_job_keeps_failing(client: Client, db: None) -> None
 
     check = client.get("/readyz").json()["checks"]["jobs"]
     assert check == {"ok": False, "detail": "assign_waiting did not succeed in 3 runs"}
-    # The run that is at work may well be the one that succeeds.
+    # The current run may well be the one that succeeds.
     Pulse.objects.update(tries=3, lease_until=timezone.now() + timedelta(minutes=1))
     assert client.get("/readyz").status_code == 200
 

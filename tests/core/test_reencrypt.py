@@ -35,14 +35,14 @@ def reencrypt(*options: str) -> dict[str, Any]:
 
 @pytest.fixture
 def webhooks(company: Company) -> list[Webhook]:
-    """Seven secrets: two or three each."""
+    """Create webhooks with seven secrets: two or three each."""
     signed = [build.webhook(company, auth_token=f"{TOKEN}-{n}") for n in range(3)]
     return [*signed, build.webhook(company, type_id=1, auth_token=TOKEN)]
 
 
 @pytest.fixture
 def keys(webhooks: list[Webhook], settings: Settings) -> list[str]:
-    """A new key in front of the one that all of them were made with."""
+    """Put a new key in front of the one that encrypted all of them."""
     settings.FIELD_KEYS = [new_key(), *settings.FIELD_KEYS]
     return settings.FIELD_KEYS
 
@@ -58,9 +58,9 @@ def test_every_secret_is_encrypted_with_the_newest_key(keys: list[str], settings
     }
 
     settings.FIELD_KEYS = keys[:1]
-    found = Webhook.objects.order_by("pk")
-    assert [each.auth_token for each in found] == [*(f"{TOKEN}-{n}" for n in range(3)), TOKEN]
-    assert [each.secret for each in found] == [*["5e" * 32] * 3, None]
+    rows = Webhook.objects.order_by("pk")
+    assert [each.auth_token for each in rows] == [*(f"{TOKEN}-{n}" for n in range(3)), TOKEN]
+    assert [each.secret for each in rows] == [*["5e" * 32] * 3, None]
     assert set(Webhook.objects.values_list("updated_at", flat=True)) == times
 
 
@@ -69,7 +69,7 @@ def test_a_dry_run_counts_and_changes_nothing(keys: list[str]) -> None:
     assert reencrypt("--dry-run")["by_key"] == [0, 7]
 
 
-def test_what_is_done_is_left_alone(keys: list[str]) -> None:
+def test_reencrypted_secrets_are_skipped(keys: list[str]) -> None:
     assert reencrypt()["rewritten"] == 7
     before = list(Webhook.objects.values_list("secret", "auth_token"))
 
@@ -79,13 +79,13 @@ def test_what_is_done_is_left_alone(keys: list[str]) -> None:
     assert after == before
 
 
-def test_it_goes_on_where_it_was_stopped(keys: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_run_resumes(keys: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reencryption, "BATCH", 1)
-    told: list[str] = []
+    lines: list[str] = []
 
     def stop_after_two(text: str) -> None:
-        told.append(text)
-        if len(told) == 2:
+        lines.append(text)
+        if len(lines) == 2:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -98,7 +98,7 @@ def test_it_goes_on_where_it_was_stopped(keys: list[str], monkeypatch: pytest.Mo
 def test_a_secret_that_changes_meanwhile_is_not_put_back(
     keys: list[str], webhooks: list[Webhook], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The company sets a new token between the look at a batch and its lock."""
+    """Race: the company sets a new token between the read of a batch and its lock."""
     rewrite = reencryption.rewrite
 
     def change_first(model: Any, names: list[str], chosen: list[Any]) -> int:
@@ -112,7 +112,7 @@ def test_a_secret_that_changes_meanwhile_is_not_put_back(
     assert Webhook.objects.get(pk=webhooks[0].pk).auth_token == "changed"
 
 
-def test_what_no_key_opens_is_named_and_left(
+def test_undecryptable_secret_is_named_and_kept(
     keys: list[str], webhooks: list[Webhook], settings: Settings
 ) -> None:
     out = StringIO()
@@ -127,7 +127,7 @@ def test_what_no_key_opens_is_named_and_left(
     assert reencrypt()["rewritten"] == 7
 
 
-def test_it_shows_how_far_it_has_come_on_a_terminal(keys: list[str]) -> None:
+def test_progress_is_shown_on_a_terminal(keys: list[str]) -> None:
     quiet, watched = StringIO(), Terminal()
 
     call_command("reencrypt", "--dry-run", stdout=quiet)
@@ -140,7 +140,7 @@ def test_it_shows_how_far_it_has_come_on_a_terminal(keys: list[str]) -> None:
 
 
 def steps() -> list[str]:
-    """The steps of the manual's procedure."""
+    """Return the steps of the manual's procedure."""
     manual = (ROOT / "docs" / "operating.md").read_text()
     text = manual.partition("\n## Keys\n")[2].partition("\n## ")[0]
     return re.findall(r"^\d\. (.*(?:\n   .*)*)", text, re.MULTILINE)
@@ -149,7 +149,7 @@ def steps() -> list[str]:
 def test_the_manual_s_change_of_keys_loses_nothing(
     api: APIClient, webhooks: list[Webhook], settings: Settings
 ) -> None:
-    """Each step as it is written; at each, processes of the step before still read everything."""
+    """Run each step as written; meanwhile processes of the previous step read everything."""
     behind, in_front, rewrite, check, drop = steps()
     old, new = settings.FIELD_KEYS[0], new_key()
 
@@ -159,7 +159,7 @@ def test_the_manual_s_change_of_keys_loses_nothing(
     def write() -> None:
         api.put(f"/webhooks/{webhooks[0].pk}", {"auth_token": "written-now"})
 
-    assert "behind" in behind
+    assert "after" in behind
     settings.FIELD_KEYS = [old, new]
     write()
     assert "front" in in_front
@@ -172,7 +172,7 @@ def test_the_manual_s_change_of_keys_loses_nothing(
     reencrypt()
     assert "`python manage.py reencrypt --dry-run`" in check
     assert reencrypt("--dry-run")["by_key"] == [7, 0]
-    assert "Take the old key out" in drop
+    assert "Remove the old key" in drop
     settings.FIELD_KEYS = [new]
     assert tokens()[0] == "…-now"
     assert "…" not in tokens()

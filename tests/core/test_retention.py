@@ -1,4 +1,4 @@
-"""What is old is forgotten by itself: by a setting for each kind, in bounded runs."""
+"""Old rows are deleted automatically: by a setting for each kind, in bounded runs."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -36,7 +36,7 @@ def ago(days: int) -> datetime:
 
 @pytest.fixture
 def weeks(company: Company) -> Callable[[int], str]:
-    """Makes a finished delivery so many weeks before this one; returns the day of its partition."""
+    """Return a function that finishes a delivery N weeks ago and returns its partition's day."""
     build.webhook(company)
 
     def make(weeks_ago: int) -> str:
@@ -81,7 +81,7 @@ def test_the_task_drops_weeks_and_what_a_day_too_young_stays(
     weeks: Callable[[int], str], company: Company
 ) -> None:
     old, young = weeks(10), weeks(2)
-    # Older than thirty days, and still waiting: its event stays, whatever else goes.
+    # Older than thirty days, and still waiting: its event stays, whatever else is deleted.
     publishing.publish([build.news(company, 7)])
     Event.objects.filter(shipment_id=7).update(created_at=ago(60))
     Delivery.objects.filter(state=State.WAITING).update(created_at=ago(60))
@@ -105,11 +105,11 @@ def test_runs_of_deliveries_sent_again_go_once_they_have_ended(
 
     settings.KEEP_DAYS = {**settings.KEEP_DAYS, "deliveries": 30}
     run(ago(31))
-    kept = [run(ago(29)), run(None)]
+    remaining = [run(ago(29)), run(None)]
 
     forget_what_is_old()
 
-    assert list(Replay.objects.order_by("pk")) == kept
+    assert list(Replay.objects.order_by("pk")) == remaining
 
 
 def test_only_prune_with_days_deletes_a_part_of_a_week(
@@ -142,8 +142,8 @@ def test_each_kind_goes_by_its_own_setting(agent: Agent, settings: Settings) -> 
     assert LogEntry.objects.count() == 1
     assert AuditEntry.objects.filter(act="drain").count() == 1
     assert AccessLog.objects.count() == 1
-    (told,) = AuditEntry.objects.filter(act="prune")
-    assert (told.via, told.details) == ("task", {"desk_log": 1, "audit": 1})
+    (entry,) = AuditEntry.objects.filter(act="prune")
+    assert (entry.via, entry.details) == ("task", {"desk_log": 1, "audit": 1})
 
 
 def test_each_setting_has_a_kind_and_each_kind_its_setting_or_an_end(settings: Settings) -> None:
@@ -196,8 +196,8 @@ def test_a_kind_that_fails_keeps_no_other(
     assert forget_what_is_old() == 0
 
     assert not LogEntry.objects.exists()
-    noted = FailedRow.objects.order_by("key").values_list("job", "kind", "key")
-    assert list(noted) == [("forget_what_is_old", "old", kind) for kind in ("files", "sessions")]
+    failures = FailedRow.objects.order_by("key").values_list("job", "kind", "key")
+    assert list(failures) == [("forget_what_is_old", "old", kind) for kind in ("files", "sessions")]
 
     logged(500, agent)
     with pytest.raises(CommandError, match="files: no such disk; sessions: no such disk"):
@@ -223,7 +223,7 @@ def test_a_week_in_use_fails_the_run_and_doctor_says_so(
             forget_what_is_old()
         reader.rollback()
 
-    found = examine(check)
-    assert (found.grade, found.detail[-8:]) == (Grade.WARN, old)
+    finding = examine(check)
+    assert (finding.grade, finding.detail[-8:]) == (Grade.WARN, old)
     forget_what_is_old()
     assert examine(check).grade == Grade.OK

@@ -1,4 +1,4 @@
-"""The scheduler: it runs what is due, here or in a child, and one job harms no other."""
+"""The scheduler: it runs due jobs, here or in a child process, and one job harms no other."""
 
 import os
 import signal
@@ -28,7 +28,7 @@ TEN_SECONDS = timedelta(seconds=10)
 
 @pytest.fixture
 def ran(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """Names of the jobs that ran in this process; there is none but those that a test adds."""
+    """Collect the names of jobs that ran in this process; only those that a test adds exist."""
     monkeypatch.setattr(running, "registered", {})
     monkeypatch.setattr(scheduler, "all_jobs", lambda: running.registered)
     before = signal.getsignal(signal.SIGALRM)
@@ -85,22 +85,21 @@ def test_another_scheduler_goes_on_where_one_was_killed(
 
 
 def test_goes_on_at_once_where_a_batch_was_full(db: None, ran: list[str], add: Callable) -> None:
-    left = iter([5, 5, 1])
-    add("batches", lambda: next(left), batch=5)
+    batches = iter([5, 5, 1])
+    add("batches", lambda: next(batches), batch=5)
     add("other")
     own = Scheduler()
 
     waits = [own.run_due_jobs() for _ in range(3)]
 
-    # The others have their turn in between.
     assert ran == ["batches", "other", "batches", "batches"]
     assert waits == [0, 0, scheduler.LOOK_EVERY_SECONDS]
 
 
-def test_the_rest_of_a_batch_is_left_to_whoever_is_at_it(
+def test_rest_of_a_batch_is_left_to_the_running_scheduler(
     db: None, ran: list[str], add: Callable
 ) -> None:
-    """Trap: a scheduler that looks again and again, without a pause."""
+    """Avoid a busy loop: the scheduler would look again and again, without a pause."""
     add("batches", lambda: 5, batch=5, has_work=lambda: True)
     own = Scheduler()
     assert [own.run_due_jobs(), own.run_due_jobs()] == [0, 0]
@@ -134,33 +133,33 @@ def test_runs_at_the_start_what_is_to_be_done_when_a_worker_starts(
     assert ran == ["weeks", "weeks"]
 
 
-def test_asks_first_where_it_can_whether_there_is_work(
+def test_job_with_a_check_runs_only_if_there_is_work(
     rows_to_keep: None, ran: list[str], add: Callable
 ) -> None:
     answers = iter([False, False, False, True])
     add("mails", has_work=lambda: next(answers), in_child=True)
     own = Scheduler()
 
-    # Here, as nothing is to be done; and then not for a minute.
+    # There is no work, so nothing runs for a minute.
     own.run_due_jobs()
     assert ran == ["mails"]
     for seconds in (59, 61):
         Pulse.objects.update(begun_at=timezone.now() - timedelta(seconds=seconds))
-        own.begun.clear()
+        own.last_begins.clear()
         own.run_due_jobs()
     assert ran == ["mails", "mails"]
-    # It is not asked again before its period is over.
+    # It is not queried again before its period is over.
     Pulse.objects.update(begun_at=timezone.now() - TEN_SECONDS)
     own.run_due_jobs()
 
-    own.begun.clear()
+    own.last_begins.clear()
     own.run_due_jobs()
 
     ((pid, child),) = own.children.items()
     assert (child.job.name, os.waitpid(pid, 0)[1]) == ("mails", 0)
 
 
-def test_runs_on_each_host_what_differs_there(db: None, ran: list[str], add: Callable) -> None:
+def test_per_host_job_runs_on_each_host(db: None, ran: list[str], add: Callable) -> None:
     add("host", on_each_host=True)
     for _ in range(2):
         own = Scheduler()
@@ -171,7 +170,7 @@ def test_runs_on_each_host_what_differs_there(db: None, ran: list[str], add: Cal
     assert not Pulse.objects.exists()
 
 
-def test_one_that_fails_holds_up_no_other(
+def test_failing_job_holds_up_no_other(
     rows_to_keep: None, ran: list[str], add: Callable, caplog: pytest.LogCaptureFixture
 ) -> None:
     add("bad", lambda: 1 // 0)
@@ -182,7 +181,7 @@ def test_one_that_fails_holds_up_no_other(
 
     assert ran == ["bad", "good"]
     assert "bad failed" in caplog.text
-    # The next try is a process of its own.
+    # The next attempt is a process of its own.
     Pulse.objects.filter(name="bad").update(begun_at=timezone.now() - TEN_SECONDS)
     own.run_due_jobs()
     ((pid, child),) = own.children.items()
@@ -190,7 +189,7 @@ def test_one_that_fails_holds_up_no_other(
     assert Pulse.objects.get(name="bad").tries == 2
 
 
-def test_one_for_which_the_database_does_not_answer_runs_in_a_child_next_time(
+def test_job_that_lost_the_database_runs_in_a_child_next_time(
     rows_to_keep: None, ran: list[str], add: Callable
 ) -> None:
     def lose_the_database() -> int:
@@ -208,7 +207,7 @@ def test_one_for_which_the_database_does_not_answer_runs_in_a_child_next_time(
     assert ran == ["waits", "good"]
 
 
-def test_one_whose_work_cannot_be_asked_for_holds_up_no_other(
+def test_job_whose_check_for_work_fails_holds_up_no_other(
     rows_to_keep: None, ran: list[str], add: Callable
 ) -> None:
     def lose_the_database() -> bool:
@@ -222,11 +221,11 @@ def test_one_whose_work_cannot_be_asked_for_holds_up_no_other(
 
     own.run_due_jobs()
 
-    # In this process; the other had a child.
+    # It ran in this process; the other one had a child.
     assert ran == ["good"]
 
 
-def test_one_that_took_long_runs_in_a_child_until_it_is_quick(
+def test_slow_job_runs_in_a_child_until_it_is_quick(
     rows_to_keep: None, ran: list[str], add: Callable
 ) -> None:
     slow = add("slow", every=timedelta(0))
@@ -246,7 +245,7 @@ def test_one_that_took_long_runs_in_a_child_until_it_is_quick(
     assert ran == ["slow"]
 
 
-def test_one_runs_in_a_child_while_another_goes_on(
+def test_job_runs_in_a_child_while_another_goes_on(
     rows_to_keep: None, ran: list[str], add: Callable, company: Company
 ) -> None:
     deleted = build.webhook(company)

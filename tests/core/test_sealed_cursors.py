@@ -1,4 +1,4 @@
-"""Cursors of events and deliveries tell nothing of the platform, and are good for one company."""
+"""Cursors of events and deliveries are opaque, and valid for one company."""
 
 import re
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Our own way to PostgreSQL."""
+"""Our own database backend for PostgreSQL."""
 
 import pytest
 from django.db import connection
@@ -21,10 +21,10 @@ def test_prepares_statements_unless_a_pooler_stands_between(
         del connection.settings_dict["POOLED"]
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%40002%'")
-        found = cursor.fetchone()[0]
+        statement_count = cursor.fetchone()[0]
     connection.close()
 
-    assert found == prepared
+    assert statement_count == prepared
 
 
 def test_leaves_out_comments_and_line_breaks_and_keeps_texts() -> None:

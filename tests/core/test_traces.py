@@ -1,4 +1,4 @@
-"""Traces: sent by OTLP to a collector of the test's own, from the call to the attempt."""
+"""Traces: sent by OTLP to the test's collector, from the call to the attempt."""
 
 import os
 import socket
@@ -28,7 +28,7 @@ pytest.importorskip("opentelemetry.sdk", reason="requirements-tracing.txt is not
 from core.watch import tracing
 from tests.core.collecting import Collector, collecting, facts
 
-GIVEN = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
 
 @pytest.fixture
@@ -48,25 +48,25 @@ def test_spans_lie_in_each_other_and_in_the_caller_s_trace(
 ) -> None:
     span = traces.tracer.span
     request = request_ids.named("order-7")
-    with request, span("outer", kind="server", parent=GIVEN), span("inner", ticket_id=7):
+    with request, span("outer", kind="server", parent=PARENT), span("inner", ticket_id=7):
         pass
     with span("alone"):
         pass
 
     outer, inner, alone = collected()
-    assert outer.trace_id.hex() == inner.trace_id.hex() == GIVEN.split("-")[1]
-    assert outer.parent_span_id.hex() == GIVEN.split("-")[2]
+    assert outer.trace_id.hex() == inner.trace_id.hex() == PARENT.split("-")[1]
+    assert outer.parent_span_id.hex() == PARENT.split("-")[2]
     assert inner.parent_span_id == outer.span_id
     assert facts(inner) == {"parceldesk.ticket_id": 7, "parceldesk.request_id": "order-7"}
     assert (alone.parent_span_id, alone.trace_id == outer.trace_id) == (b"", False)
     assert traces.tracer.current_parent() is None
 
 
-def test_what_is_over_has_its_own_times(collected: Callable[[], list[Any]]) -> None:
+def test_recorded_span_has_its_own_times(collected: Callable[[], list[Any]]) -> None:
     began = datetime(2026, 1, 2, tzinfo=UTC)
 
     outcome = {"error": "timeout", "status": None}
-    traces.tracer.record("attempt", GIVEN, began, 2, failed=True, facts=outcome)
+    traces.tracer.record("attempt", PARENT, began, 2, failed=True, facts=outcome)
 
     (span,) = collected()
     assert span.start_time_unix_nano == int(began.timestamp()) * 10**9
@@ -75,8 +75,8 @@ def test_what_is_over_has_its_own_times(collected: Callable[[], list[Any]]) -> N
     assert facts(span) == {"error.type": "timeout"}
 
 
-def test_what_the_caller_does_not_sample_is_not_sent(collected: Callable[[], list[Any]]) -> None:
-    with traces.tracer.span("unsampled", parent=GIVEN[:-2] + "00"):
+def test_unsampled_trace_is_not_sent(collected: Callable[[], list[Any]]) -> None:
+    with traces.tracer.span("unsampled", parent=PARENT[:-2] + "00"):
         assert (traces.tracer.current_parent() or "").endswith("-00")
 
     assert collected() == []
@@ -88,19 +88,19 @@ def test_operators_say_how_many_requests_are_sampled(
     monkeypatch.setenv("OTEL_TRACES_SAMPLER", "traceidratio")
     monkeypatch.setenv("OTEL_TRACES_SAMPLER_ARG", "0")
 
-    with traces.tracer.span("unsampled", parent=GIVEN):
+    with traces.tracer.span("unsampled", parent=PARENT):
         pass
 
     assert collected() == []
 
 
-@pytest.mark.parametrize("given", ["", "00-0-0-01", GIVEN.upper(), f"00-{'0' * 32}-{'0' * 16}-01"])
-def test_what_is_no_traceparent_is_left_aside(
-    collected: Callable[[], list[Any]], given: str
-) -> None:
+@pytest.mark.parametrize(
+    "parent", ["", "00-0-0-01", PARENT.upper(), f"00-{'0' * 32}-{'0' * 16}-01"]
+)
+def test_invalid_traceparent_is_ignored(collected: Callable[[], list[Any]], parent: str) -> None:
     answer = RequestSpans(lambda _: HttpResponse())
 
-    answer(RequestFactory().get("/webhooks", headers={"traceparent": given}))
+    answer(RequestFactory().get("/webhooks", headers={"traceparent": parent}))
 
     (span,) = collected()
     assert span.parent_span_id == b""
@@ -110,7 +110,7 @@ def test_a_forked_process_sends_its_own_spans(collected: Callable[[], list[Any]]
     def trace_in_child() -> None:
         with traces.tracer.span("child"):
             pass
-        # The collector is asked by this process before the parent goes on.
+        # The child's span must reach the collector before the parent goes on.
         collected()
 
     with traces.tracer.span("before"):
@@ -126,7 +126,7 @@ def test_a_process_does_not_wait_for_a_collector_that_is_silent(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tracing, "SECONDS", 0.2)
-    # Each span is a batch, with its own time: what is left has far more than two seconds together.
+    # Each span is a batch with its own timeout: together they may take far more than two seconds.
     monkeypatch.setenv("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "1")
     tracer = tracing.OpenTelemetryTracer()
     with socket.create_server(("127.0.0.1", 0)) as silent:
@@ -141,7 +141,7 @@ def test_a_process_does_not_wait_for_a_collector_that_is_silent(
     assert time.monotonic() - began < 2
 
 
-def test_an_exception_s_words_stay_here(collected: Callable[[], list[Any]]) -> None:
+def test_exception_text_is_not_exported(collected: Callable[[], list[Any]]) -> None:
     with pytest.raises(ValueError, match="secret"), traces.tracer.span("fails"):
         raise ValueError("a secret")
 
@@ -161,11 +161,11 @@ def test_a_collector_that_is_away_is_said_once_and_stops_nobody(
         collector.status = status
         exporter.export([])
 
-    # Whatever other tests have said of it in the last seconds.
+    # Other tests may have logged the same line within the last seconds.
     own = [each for each in caplog.records if not hasattr(each, "of_flood")]
-    said = [each.getMessage() for each in own if each.name == "core.watch.tracing"]
+    messages = [each.getMessage() for each in own if each.name == "core.watch.tracing"]
     away = "the collector of traces does not take them; they are dropped"
-    assert said == [away, "the collector takes traces again", away]
+    assert messages == [away, "the collector takes traces again", away]
 
 
 def test_requests_are_traced_only_where_somebody_collects() -> None:
@@ -177,11 +177,11 @@ def test_probes_have_no_span(collected: Callable[[], list[Any]]) -> None:
     answer = RequestSpans(AccessLines(lambda _: HttpResponse()))
 
     for path in ("/healthz", "/webhooks"):
-        answer(RequestFactory().get(path, headers={"traceparent": GIVEN}))
+        answer(RequestFactory().get(path, headers={"traceparent": PARENT}))
 
     (span,) = collected()
     assert facts(span)["url.path"] == "/webhooks"
-    assert span.trace_id.hex() == GIVEN.split("-")[1]
+    assert span.trace_id.hex() == PARENT.split("-")[1]
 
 
 @pytest.mark.parametrize(("status", "failed"), [(200, False), (404, False), (500, True)])
@@ -197,16 +197,16 @@ def test_failures_of_ours_are_failed_spans(
     assert (span.status.code == span.status.STATUS_CODE_ERROR) is failed
 
 
-def test_a_task_joins_the_trace_of_who_rang(collected: Callable[[], list[Any]]) -> None:
+def test_task_joins_the_trace_of_its_sender(collected: Callable[[], list[Any]]) -> None:
     @celery.app.task(name="tests.traced")
     def traced() -> None:
         with traces.tracer.span("inside"):
             pass
 
-    traced.apply(headers={"traceparent": GIVEN, "request_id": "order-7"})
+    traced.apply(headers={"traceparent": PARENT, "request_id": "order-7"})
 
     task, inside = collected()
-    assert (task.name, task.trace_id.hex()) == ("tests.traced", GIVEN.split("-")[1])
+    assert (task.name, task.trace_id.hex()) == ("tests.traced", PARENT.split("-")[1])
     assert facts(task)["parceldesk.request_id"] == "order-7"
     assert inside.parent_span_id == task.span_id
 
@@ -214,7 +214,7 @@ def test_a_task_joins_the_trace_of_who_rang(collected: Callable[[], list[Any]]) 
 def test_a_job_that_is_rung_for_has_a_span_of_its_name(
     db: None, collected: Callable[[], list[Any]]
 ) -> None:
-    run_job.apply(["sweep"], headers={"traceparent": GIVEN, "request_id": "order-7"})
+    run_job.apply(["sweep"], headers={"traceparent": PARENT, "request_id": "order-7"})
 
     task, run = collected()
     assert (task.name, run.name) == ("deliveries.tasks.run_job", "sweep")
@@ -236,5 +236,5 @@ def test_missing_packages_stop_a_start(
 
     monkeypatch.setattr(log_checks, "is_installed", lambda _: False)
 
-    (found,) = [each for each in run_checks(tags=[SETTINGS]) if each.id == id]
-    assert "requirements-tracing.txt" in str(found.hint)
+    (message,) = [each for each in run_checks(tags=[SETTINGS]) if each.id == id]
+    assert "requirements-tracing.txt" in str(message.hint)

@@ -23,7 +23,7 @@ class UrlRow(NamedTuple):
 
 
 def ssrf_urls() -> list[UrlRow]:
-    """Return the corpus of webhook URLs, one half of them attacks."""
+    """Return the corpus of webhook URLs, half of them attacks."""
     path = Path(__file__).with_name("ssrf-urls.tsv")
     with path.open(encoding="utf-8", newline="") as lines:
         rows = list(csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
@@ -34,8 +34,10 @@ def ssrf_urls() -> list[UrlRow]:
 
 
 class BadInput(NamedTuple):
-    """One request of bad-inputs.jsonl. In path, headers and body, `{MARKS}` stand for what only
-    the running service knows; a mark that ends in `_INT` replaces its quotes too.
+    """One request of bad-inputs.jsonl.
+
+    In path, headers and body, `{MARKS}` stand for values of the running service; a mark that ends
+    in `_INT` replaces its quotes too.
     """
 
     id: str
@@ -57,7 +59,7 @@ class BadInput(NamedTuple):
                 text = text.replace(f"{{{name}}}", str(value))
             return text
 
-        # Bodies that hold bytes which are not text hold no marks either.
+        # Bodies with bytes that are not text contain no marks.
         body = self.body if b"{" not in self.body else fill(self.body.decode("latin-1"))
         return self._replace(
             path=fill(self.path),
@@ -88,7 +90,7 @@ def bad_inputs() -> list[BadInput]:
 def body_of(row: Mapping[str, Any]) -> bytes:
     if "body_b64" in row:
         return base64.b64decode(row["body_b64"])
-    if made := row.get("body_gen"):
-        # Bodies of megabytes, written short.
-        return (made["pre"] + made["unit"] * made["n"] + made["post"]).encode()
+    if generator := row.get("body_gen"):
+        # Bodies of megabytes, in short form.
+        return (generator["pre"] + generator["unit"] * generator["n"] + generator["post"]).encode()
     return (row["body"] or "").encode()

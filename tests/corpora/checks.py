@@ -1,4 +1,4 @@
-"""What a bad input must leave behind: the `check` column of bad-inputs.jsonl, as code."""
+"""Effects that a bad input may leave: the `check` column of bad-inputs.jsonl, as code."""
 
 import json
 from collections.abc import Callable
@@ -68,14 +68,14 @@ class World:
     birch: Company
     ticket: Ticket
     marks: dict[str, object]
-    sent: list[Request] = field(default_factory=list)
+    outgoing: list[Request] = field(default_factory=list)
     before: dict[type[Model], Table] = field(default_factory=dict)
 
     def send(self, row: BadInput) -> Answer:
-        return sent(row.filled(self.marks))
+        return send_raw(row.filled(self.marks))
 
     def new(self, model: type[Model]) -> Table:
-        """The rows that the request has added."""
+        """Return the rows that the request has added."""
         return {pk: row for pk, row in table(model).items() if pk not in self.before[model]}
 
 
@@ -91,7 +91,7 @@ def columns(model: type[Model]) -> list[str]:
     return [column.attname for column in model._meta.concrete_fields]
 
 
-def sent(row: BadInput) -> Answer:
+def send_raw(row: BadInput) -> Answer:
     """Send it as a web server would: the path percent-decoded, bytes as Latin-1."""
     path, _, query = row.path.partition("?")
     environ = {
@@ -109,7 +109,7 @@ def sent(row: BadInput) -> Answer:
 
 def nothing_changed(world: World, row: BadInput, answer: Answer) -> None:
     if row.method == "DELETE" and answer.status_code == 200:
-        # What the interface lacks and decision W7 adds: one webhook ends, and only it.
+        # Allow the deletion that decision W7 adds to the interface: this webhook alone.
         world.before[Webhook].pop(world.marks["W"])
         assert world.before[Webhook].items() <= table(Webhook).items()
         return
@@ -121,7 +121,7 @@ def nothing_deleted(world: World, row: BadInput, answer: Answer) -> None:
 
 
 def nothing_sent(world: World, row: BadInput, answer: Answer) -> None:
-    assert world.sent == []
+    assert world.outgoing == []
 
 
 def reads_like_missing(world: World, row: BadInput, answer: Answer) -> None:
@@ -143,16 +143,16 @@ def foreign_shipment_stays_hidden(world: World, row: BadInput, answer: Answer) -
         return
     assert not IncidenceLink.objects.exists()
     (ticket_id,) = world.new(Ticket)
-    shown = world.send(row._replace(method="GET", path=f"/company/tickets/{ticket_id}", body=b""))
-    (ticket,) = shown.json()["data"]
+    page = world.send(row._replace(method="GET", path=f"/company/tickets/{ticket_id}", body=b""))
+    (ticket,) = page.json()["data"]
     assert (ticket["tracking_number"], ticket["carrier"]) == (None, None)
-    for told in (FOREIGN_NUMBER, FOREIGN_CARRIER, "birch's trouble"):
-        assert told not in shown.content.decode()
+    for secret_text in (FOREIGN_NUMBER, FOREIGN_CARRIER, "birch's trouble"):
+        assert secret_text not in page.content.decode()
 
 
 def foreign_shipment_is_not_sent(world: World, row: BadInput, answer: Answer) -> None:
     assert FOREIGN_CARRIER not in answer.content.decode()
-    for request in world.sent:
+    for request in world.outgoing:
         payload = json.loads(request.body)
         assert payload["data"]["carrier_name"] == "sample"
         assert payload["data"]["shipment_id"] != 77
@@ -168,7 +168,7 @@ def says_duplicate(world: World, row: BadInput, answer: Answer) -> None:
 
 
 def desk_page(ticket_id: int) -> str:
-    """The ticket as an agent sees it."""
+    """Return the page of a ticket as an agent sees it."""
     desk = Client()
     desk.force_login(get_user_model().objects.create_superuser("root"))
     page = desk.get(reverse("admin:tickets_ticket_change", args=[ticket_id]))
@@ -181,8 +181,8 @@ def comment_reads_back(world: World, row: BadInput, answer: Answer) -> None:
         return
     text = json.loads(row.body)["comment"]
     path = f"/company/tickets/comments/{world.ticket.pk}"
-    shown = world.send(row._replace(method="GET", path=path, body=b""))
-    assert [comment["description"] for comment in shown.json()["data"]] == [text]
+    comments = world.send(row._replace(method="GET", path=path, body=b""))
+    assert [comment["description"] for comment in comments.json()["data"]] == [text]
     assert "<" not in text or text not in desk_page(world.ticket.pk)
 
 
@@ -191,15 +191,15 @@ def document_is_plain_text_at_the_desk(world: World, row: BadInput, answer: Answ
         (document,) = world.new(Document).values()
         assert document["value"].startswith(("http://", "https://"))
         assert f'href="{document["value"]}"' not in desk_page(document["ticket_id"])
-        assert world.sent == []
+        assert world.outgoing == []
 
 
 def ticket_keeps(*names: str) -> Callable[[World, BadInput, Answer], None]:
-    def kept(world: World, row: BadInput, answer: Answer) -> None:
-        was, now = world.before[Ticket][world.ticket.pk], table(Ticket)[world.ticket.pk]
-        assert {name: was[name] for name in names} == {name: now[name] for name in names}
+    def fields_are_kept(world: World, row: BadInput, answer: Answer) -> None:
+        before, now = world.before[Ticket][world.ticket.pk], table(Ticket)[world.ticket.pk]
+        assert {name: before[name] for name in names} == {name: now[name] for name in names}
 
-    return kept
+    return fields_are_kept
 
 
 def pending_stays(world: World, row: BadInput, answer: Answer) -> None:
@@ -207,8 +207,8 @@ def pending_stays(world: World, row: BadInput, answer: Answer) -> None:
 
 
 def foreign_tickets_stay(world: World, row: BadInput, answer: Answer) -> None:
-    was, now = world.before[Ticket], table(Ticket)
-    assert all(was[pk] == now[pk] for pk in was)
+    before, now = world.before[Ticket], table(Ticket)
+    assert all(before[pk] == now[pk] for pk in before)
 
 
 CHECKS: dict[str, Callable[[World, BadInput, Answer], None]] = {

@@ -1,4 +1,4 @@
-"""Whatever a test of deliveries does, nobody sees another's events."""
+"""Isolation in every test of deliveries: no company sees another's events."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ WITH_ROWS = {"db", "transactional_db"}
 
 @pytest.fixture(autouse=True)
 def nobody_sees_anothers_events(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Every test has a bystander: a company with two webhooks, for which nothing is published."""
+    """Add a bystander: a company with two webhooks, for which nothing is published."""
     if not (WITH_ROWS & set(request.fixturenames) or request.node.get_closest_marker("django_db")):
         yield
         return
@@ -40,7 +40,7 @@ def receiver() -> Iterator[Receiver]:
 
 @pytest.fixture
 def world(db: None, receiver: Receiver) -> Iterator[World]:
-    """Two companies with two webhooks each."""
+    """Create two companies with two webhooks each."""
     world = worlds.make_world(receiver)
     yield world
     worlds.check_world(world)

@@ -1,4 +1,4 @@
-"""What the engine promises, in a few dozen lines: the model of test_engine_machine."""
+"""Model of the engine's promises in a few dozen lines, for test_engine_machine."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ RETRIES = (5, 300, 1800, 7200, 18000, 36000, 50400, 72000, 86400)
 HOUR, DAY = 3600.0, 86400.0
 CLAIM_SECONDS = 30.0
 LONGEST_REST = 300.0
-# The database's clock and ours are read one after the other.
+# Bound of the difference, since the database's clock and ours are read one after the other.
 SLACK = 0.9
 
 
@@ -29,8 +29,8 @@ class Receiver:
     def signing(self, now: float) -> str:
         return self.next_secret if self.next_secret and now >= self.next_at else self.secret
 
-    def note(self, now: float, *, ok: bool, silent: bool, asked: float) -> None:
-        """After three failures in a row without an answer it rests, twice as long each time."""
+    def note(self, now: float, *, ok: bool, silent: bool, retry_after: float) -> None:
+        """Rest after three failures in a row without an answer, twice as long each time."""
         if ok:
             self.failures, self.rests, self.rests_until = 0, 0, 0.0
             return
@@ -38,9 +38,9 @@ class Receiver:
         if silent and self.failures >= 3 and self.rests_until <= now:
             self.rests_until = now + min(LONGEST_REST, 2.0**self.rests)
             self.rests += 1
-        if asked:
+        if retry_after:
             self.rests = max(self.rests, 1)
-            self.rests_until = max(self.rests_until, now + min(asked, LONGEST_REST))
+            self.rests_until = max(self.rests_until, now + min(retry_after, LONGEST_REST))
 
 
 @dataclass
@@ -65,7 +65,7 @@ class Sending:
     def claim(self, loop: str, now: float) -> None:
         self.owner, self.owned_until = loop, now + CLAIM_SECONDS
 
-    def record(self, now: float, *, ok: bool, asked: float) -> None:
+    def record(self, now: float, *, ok: bool, retry_after: float) -> None:
         self.attempts += 1
         self.owner = None
         if self.first_attempt is None:
@@ -77,10 +77,10 @@ class Sending:
         if self.step > len(RETRIES):
             self.state = GIVEN_UP
         else:
-            self.earliest = now + max(RETRIES[self.step - 1], min(asked, DAY))
+            self.earliest = now + max(RETRIES[self.step - 1], min(retry_after, DAY))
 
     def redeliver(self, now: float) -> bool:
-        """Whether it is sent again: not while somebody is sending it."""
+        """Send it again, unless somebody is sending it; returns whether that was possible."""
         if self.owner and self.owned_until > now:
             return False
         self.state, self.step, self.owner, self.first_attempt = WAITING, 0, None, None
@@ -100,7 +100,7 @@ class Promises:
         return (each for each in self.sendings.values() if each.state == WAITING)
 
     def why_not(self, sending: Sending, now: float) -> str:
-        """Why it must not be claimed now; empty if it may be."""
+        """Return the reason why it must not be claimed now; "" if it may be."""
         receiver = self.receivers[sending.webhook]
         if sending.state != WAITING:
             return "it is finished"
@@ -115,7 +115,7 @@ class Promises:
             return "its webhook rests"
         for other in self.waiting():
             same = (other.webhook, other.shipment) == (sending.webhook, sending.shipment)
-            held = other.first_attempt is None or other.first_attempt > now - HOUR + SLACK
-            if same and held and other.place < sending.place:
+            blocking = other.first_attempt is None or other.first_attempt > now - HOUR + SLACK
+            if same and blocking and other.place < sending.place:
                 return "an earlier event of its shipment waits"
         return ""

@@ -119,7 +119,7 @@ def receiver(
 
 
 def saying(*pieces: bytes) -> Habit:
-    """Read one request, say this, close."""
+    """Read one request, send these bytes, close."""
 
     def habit(visitor: Visitor) -> None:
         visitor.read_request()
@@ -129,7 +129,7 @@ def saying(*pieces: bytes) -> Habit:
 
 
 def dripping(start: bytes, pieces: Iterable[bytes], seconds: float = 0.05) -> Habit:
-    """Read one request, say the start at once and the pieces with pauses between."""
+    """Read one request, send the start at once and the pieces with pauses between."""
 
     def habit(visitor: Visitor) -> None:
         visitor.read_request()
@@ -148,7 +148,7 @@ def good(visitor: Visitor) -> None:
 
 
 def silent(visitor: Visitor) -> None:
-    """Accept, and nothing more."""
+    """Accept, and send nothing."""
     visitor.rest()
 
 
@@ -174,7 +174,7 @@ def send(url: str, policy: Policy = LOOPBACK, body: bytes = b"{}", **options: ob
 
 
 def send_in_turn(transport: Transport, *urls: str) -> list[Reply]:
-    """Send one after the other has been answered."""
+    """Send each request once the previous one has been answered."""
     replies = []
     for url in urls:
         transport.start(Request(url, b"{}", HEADERS))
@@ -188,7 +188,7 @@ class Outcome(NamedTuple):
 
 
 def outcomes(habits: dict[str, Habit], seconds: float) -> dict[str, Outcome]:
-    """Send one request to a receiver of each habit, all at once; return what came of them."""
+    """Send one request to a receiver of each habit, all at once; return the outcomes."""
     with ExitStack() as stack:
         running = {name: stack.enter_context(receiver(habit)) for name, habit in habits.items()}
         options = {"timeout_seconds": seconds, "concurrency": len(habits)}

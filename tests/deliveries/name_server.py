@@ -1,4 +1,4 @@
-"""A name server on loopback that says what a test tells it, or nothing."""
+"""A name server on loopback that answers as a test defines, or not at all."""
 
 import selectors
 import socket
@@ -16,7 +16,7 @@ Reply = Callable[[bytes], object]
 
 
 class NameServer:
-    """Answers over UDP, and over TCP what is too long for it.
+    """Answers over UDP, and over TCP if the answer is too long for a datagram.
 
     `answers` are in the notation of the corpora: `A,B` several addresses, `NAME>A` an alias,
     `NXDOMAIN`, `SERVFAIL`, `EMPTY` no record at all, `TIMEOUT` silence until `release`; an empty
@@ -26,7 +26,7 @@ class NameServer:
 
     def __init__(self, answers: Mapping[str, str]) -> None:
         self.answers = dict(answers)
-        self.asked: list[str] = []
+        self.questions: list[str] = []
         self.over_tcp: list[str] = []
         self._unanswered: defaultdict[str, list[tuple[bytes, Reply]]] = defaultdict(list)
         self._lock = threading.Lock()
@@ -37,7 +37,7 @@ class NameServer:
         self._thread.start()
 
     def release(self, host: str, answer: str) -> None:
-        """Answer what was asked of the name, and from now on."""
+        """Answer the open questions about this name, and later ones."""
         with self._lock:
             self.answers[host] = answer
             for question, reply in self._unanswered.pop(host, []):
@@ -83,7 +83,7 @@ class NameServer:
     def _hear(self, question: bytes, reply: Reply) -> None:
         host = _host(question)
         with self._lock:
-            self.asked.append(host)
+            self.questions.append(host)
             silent = "TIMEOUT" if host.startswith("dead") else "NXDOMAIN"
             answer = self.answers.get(host, silent)
             if answer == "TIMEOUT":
@@ -125,14 +125,14 @@ def _labels(question: bytes) -> Iterator[bytes]:
 
 
 def _message(question: bytes, answer: str) -> bytes:
-    """The answer to an A or AAAA question, with a TTL of 0.
+    """Build the answer to an A or AAAA question, with a TTL of 0.
 
-    Without addresses of that kind an authority says the TTL: c-ares keeps an answer without any
-    record for an hour.
+    Without addresses of that kind an authority record gives the TTL: c-ares caches an answer
+    without any record for an hour.
     """
     length = sum(1 + len(label) for label in _labels(question)) + 1
-    asked = question[12 : 12 + length + 4]
-    (kind,) = struct.unpack("!H", asked[-4:-2])
+    question_section = question[12 : 12 + length + 4]
+    (kind,) = struct.unpack("!H", question_section[-4:-2])
     code = CODES.get(answer, 0)
     alias, _, addresses = ("" if answer in CODES else answer).rpartition(">")
     records, name = [], b"\xc0\x0c"
@@ -146,7 +146,7 @@ def _message(question: bytes, answer: str) -> bytes:
     authorities = [] if code or records or answer == "EMPTY" else [_record(name, NS, name)]
     counts = (1, len(records), len(authorities), 0)
     header = struct.pack("!2sHHHHH", question[:2], 0x8180 | code, *counts)
-    return header + asked + b"".join(records + authorities)
+    return header + question_section + b"".join(records + authorities)
 
 
 def _record(name: bytes, kind: int, data: bytes) -> bytes:
@@ -154,7 +154,7 @@ def _record(name: bytes, kind: int, data: bytes) -> bytes:
 
 
 def _cut(message: bytes) -> bytes:
-    """Say that the answer is longer than a datagram, and give none of it."""
+    """Set the bit for a truncated answer, and leave out its records."""
     identity, flags = struct.unpack("!2sH", message[:4])
     length = sum(1 + len(label) for label in _labels(message)) + 1
     return struct.pack("!2sHHHHH", identity, flags | 0x0200, 1, 0, 0, 0) + message[12 : 16 + length]

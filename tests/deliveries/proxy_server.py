@@ -1,4 +1,4 @@
-"""A little proxy on loopback: HTTP or SOCKS 5, which keeps what it was asked and may refuse."""
+"""A small proxy on loopback: HTTP or SOCKS 5, which records its requests and may refuse them."""
 
 import socket
 import threading
@@ -7,14 +7,14 @@ from contextlib import contextmanager, suppress
 
 
 class ProxyServer:
-    """Whatever address it is asked for, its tunnels lead to `port` on loopback.
+    """Whatever address is requested, the tunnels lead to `port` on loopback.
 
-    `refusal`: the status or the byte of SOCKS to refuse with. `login`: what it wants, if any.
+    `refusal`: the status or SOCKS byte to refuse with. `login`: the required credentials, if any.
     """
 
     def __init__(self, scheme: str, port: int, refusal: int = 0, login: str = "") -> None:
         self.scheme, self.port, self.refusal, self.login = scheme, port, refusal, login
-        self.asked: list[str] = []
+        self.requests: list[str] = []
         self.heads: list[bytes] = []
         self.listener = socket.create_server(("127.0.0.1", 0))
         at = f"127.0.0.1:{self.listener.getsockname()[1]}"
@@ -42,7 +42,7 @@ class ProxyServer:
         while b"\r\n\r\n" not in head:
             head += client.recv(4096)
         self.heads.append(head)
-        self.asked.append(head.split()[1].decode())
+        self.requests.append(head.split()[1].decode())
         status = self.refusal
         if self.login and b"proxy-authorization: basic" not in head.lower():
             status = 407
@@ -60,8 +60,8 @@ class ProxyServer:
             client.sendall(b"\x01\x00")
         request = client.recv(64)
         kind = request[3]
-        shown = socket.inet_ntop(socket.AF_INET, request[4:8]) if kind == 1 else f"kind {kind}"
-        self.asked.append(f"{shown}:{int.from_bytes(request[-2:], 'big')}")
+        address = socket.inet_ntop(socket.AF_INET, request[4:8]) if kind == 1 else f"kind {kind}"
+        self.requests.append(f"{address}:{int.from_bytes(request[-2:], 'big')}")
         client.sendall(bytes([5, self.refusal, 0, 1, 0, 0, 0, 0, 0, 0]))
         return not self.refusal
 

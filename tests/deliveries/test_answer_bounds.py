@@ -1,4 +1,4 @@
-"""Answers about events and deliveries are at most 4 MiB, and nothing is left out (decision N40)."""
+"""Responses about events and deliveries are at most 4 MiB, and nothing is lost (decision N40)."""
 
 import json
 

@@ -115,11 +115,11 @@ def test_breaks_off_headers_beyond_64_kib() -> None:
     assert (reply.status, reply.error) == (None, Failure.PROTOCOL)
 
 
-def test_calls_what_it_does_not_know_a_fault_of_ours() -> None:
+def test_unknown_error_counts_as_our_own_fault() -> None:
     assert fed().ended(27, "Out of memory", 0).error == Failure.INTERNAL
 
 
-def test_shows_nothing_unprintable_and_nothing_endless() -> None:
+def test_details_are_printable_and_bounded() -> None:
     detail = fed().ended(56, "\x1b[31m\r\n\u202e" + "x" * 1000, 0).detail
     assert detail.isprintable()
     assert len(detail) == 300

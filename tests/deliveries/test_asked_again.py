@@ -1,4 +1,4 @@
-"""A company may ask for a delivery again 100 times a day, whichever way it asks (decision N26)."""
+"""A company may request a delivery again 100 times a day, by whichever endpoint (decision N26)."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -41,13 +41,13 @@ def recover(api: APIClient, webhook: Webhook) -> HttpResponse:
 
 
 def spend(delivery: Delivery, times: int = MOST_A_DAY) -> None:
-    """As if it had been asked for so often today."""
+    """Record this many requests for today."""
     today = timezone.now().astimezone(UTC).date()
     Delivery.objects.filter(pk=delivery.pk).update(asked_on=today, asked_times=times)
 
 
 def give_up() -> None:
-    """As after the last attempt."""
+    """Give up all deliveries, as after the last attempt."""
     Delivery.objects.update(state=State.GIVEN_UP, archived_on=timezone.now().date())
 
 
@@ -71,7 +71,7 @@ def test_the_hundred_and_first_time_of_a_day_is_refused(api: APIClient, delivery
     assert [refused(answer) for answer in answers] == [False, True, True]
 
 
-def test_what_is_in_flight_counts_and_is_left_alone(api: APIClient, delivery: Delivery) -> None:
+def test_delivery_in_flight_counts_and_is_not_changed(api: APIClient, delivery: Delivery) -> None:
     (claimed,) = claim()
     spend(delivery, MOST_A_DAY - 1)
 
@@ -91,7 +91,7 @@ def test_the_next_day_begins_anew(api: APIClient, delivery: Delivery) -> None:
     assert Delivery.objects.get().asked_times == 1
 
 
-def test_it_can_be_tried_again_when_the_day_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_retry_after_ends_with_the_day(monkeypatch: pytest.MonkeyPatch) -> None:
     noon = datetime(2026, 3, 1, 12, tzinfo=UTC)
     monkeypatch.setattr(redelivery.timezone, "now", lambda: noon)
 
@@ -124,7 +124,7 @@ def test_a_recovery_counts_what_it_sends_again(
         assert recover(api, delivery.webhook).json() == {"data": {"redelivered": 1}}
         deliver(loopback)
 
-    # Given up at first, and then waiting for a retry.
+    # It was given up the first time, and waited for a retry the second time.
     assert Delivery.objects.get().asked_times == 2
     assert Attempt.objects.count() == 3
 
@@ -150,10 +150,8 @@ def test_a_recovery_leaves_out_what_was_asked_for_too_often(
     assert refused(recover(api, webhook))
 
 
-def test_what_only_waits_for_its_turn_is_recovered_as_often_as_one_likes(
-    api: APIClient, delivery: Delivery
-) -> None:
-    """It is sent once, however often it is asked for."""
+def test_waiting_delivery_is_recovered_without_limit(api: APIClient, delivery: Delivery) -> None:
+    """Count nothing: it is sent once, however often it is requested."""
     for _ in range(3):
         assert not refused(recover(api, delivery.webhook))
 
@@ -168,7 +166,7 @@ def test_operators_and_the_desk_are_not_counted(delivery: Delivery) -> None:
     assert Delivery.objects.get().asked_times == MOST_A_DAY
 
 
-def test_pausing_and_resuming_makes_nothing_of_it_come_more_often(
+def test_pausing_and_resuming_adds_no_attempts(
     api: APIClient, delivery: Delivery, receiver: Receiver, loopback: Policy
 ) -> None:
     receiver.answer = lambda _: Answer(500)
@@ -179,7 +177,7 @@ def test_pausing_and_resuming_makes_nothing_of_it_come_more_often(
             api.put(f"/webhooks/{delivery.webhook_id}", {"active": active})
         deliver(loopback)
 
-    # Pulled forward once, and then not before its own next try.
+    # It is pulled forward once, and then waits for its own next retry.
     assert Delivery.objects.get().attempts == 2
 
 

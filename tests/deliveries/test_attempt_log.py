@@ -1,4 +1,4 @@
-"""What the log says of attempts: each failure, and no more than a disk can take."""
+"""Log lines of attempts: each failure has one, within a bound that disks can take."""
 
 import logging
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ OWN = "order-7"
 
 @pytest.fixture(autouse=True)
 def bound(monkeypatch: pytest.MonkeyPatch) -> Iterator[log_bound.LogBound]:
-    """As of a loop that has just begun; its clock stands still."""
+    """Replace the bound by a new loop's, whose clock stands still."""
     bound = log_bound.ATTEMPTS
     monkeypatch.setattr(bound, "clock", lambda: bound.since, raising=False)
     bound.since, bound.lines = 0.0, 0
@@ -33,15 +33,15 @@ def bound(monkeypatch: pytest.MonkeyPatch) -> Iterator[log_bound.LogBound]:
 
 
 @pytest.fixture
-def said(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
+def attempt_log(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
     caplog.set_level(logging.DEBUG, log_bound.ATTEMPTS.logger.name)
     return caplog
 
 
-def lines(said: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
+def lines(attempt_log: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
     return [
         (each.levelname, each.getMessage())
-        for each in said.records
+        for each in attempt_log.records
         if each.name == log_bound.ATTEMPTS.logger.name
     ]
 
@@ -52,7 +52,7 @@ def failing(company: Company, receiver: Receiver, status: int = 500) -> Webhook:
 
 
 def test_a_failed_attempt_has_a_line(
-    company: Company, receiver: Receiver, loopback: Policy, said: pytest.LogCaptureFixture
+    company: Company, receiver: Receiver, loopback: Policy, attempt_log: pytest.LogCaptureFixture
 ) -> None:
     webhook = failing(company, receiver)
     with request_ids.named(OWN):
@@ -60,7 +60,7 @@ def test_a_failed_attempt_has_a_line(
 
     deliver(loopback)
 
-    (line,) = [each for each in said.records if each.name == log_bound.ATTEMPTS.logger.name]
+    (line,) = [each for each in attempt_log.records if each.name == log_bound.ATTEMPTS.logger.name]
     facts: dict[str, Any] = line.__dict__
     delivery = Delivery.objects.get()
     assert UUID(facts["delivery_id"]) == delivery.pk
@@ -80,7 +80,7 @@ def test_the_last_one_is_a_warning(
     receiver: Receiver,
     loopback: Policy,
     settings: Settings,
-    said: pytest.LogCaptureFixture,
+    attempt_log: pytest.LogCaptureFixture,
 ) -> None:
     settings.DELIVERY_RETRY_SECONDS = (1.0,)
     failing(company, receiver)
@@ -90,18 +90,18 @@ def test_the_last_one_is_a_warning(
     make_due()
     deliver(loopback)
 
-    assert [level for level, _ in lines(said)] == ["INFO", "WARNING"]
-    assert lines(said)[-1][1].endswith("; given up")
-    assert "attempt 2: answered 500" in lines(said)[-1][1]
+    assert [level for level, _ in lines(attempt_log)] == ["INFO", "WARNING"]
+    assert lines(attempt_log)[-1][1].endswith("; given up")
+    assert "attempt 2: answered 500" in lines(attempt_log)[-1][1]
 
 
 @pytest.mark.parametrize(("which", "count"), [("failed", 1), ("all", 2), ("none", 0)])
-def test_which_attempts_have_a_line_is_a_setting(
+def test_setting_chooses_the_logged_attempts(
     company: Company,
     receiver: Receiver,
     loopback: Policy,
     settings: Settings,
-    said: pytest.LogCaptureFixture,
+    attempt_log: pytest.LogCaptureFixture,
     which: str,
     count: int,
 ) -> None:
@@ -114,17 +114,17 @@ def test_which_attempts_have_a_line_is_a_setting(
 
     deliver(loopback)
 
-    assert [text for _, text in lines(said) if text.startswith("delivery")] == [
-        text for _, text in lines(said)
+    assert [text for _, text in lines(attempt_log) if text.startswith("delivery")] == [
+        text for _, text in lines(attempt_log)
     ]
-    assert len(lines(said)) == count
+    assert len(lines(attempt_log)) == count
 
 
 def test_a_flood_is_bounded_and_counted(
     company: Company,
     receiver: Receiver,
     loopback: Policy,
-    said: pytest.LogCaptureFixture,
+    attempt_log: pytest.LogCaptureFixture,
     bound: log_bound.LogBound,
     monkeypatch: pytest.MonkeyPatch,
     settings: Settings,
@@ -136,18 +136,18 @@ def test_a_flood_is_bounded_and_counted(
 
     deliver(loopback)
 
-    assert len(lines(said)) == log_bound.MOST_LINES
-    # The while ends, and with it the silence; that takes no further failure.
+    assert len(lines(attempt_log)) == log_bound.MOST_LINES
+    # The period ends, and with it the silence, even without a further failure.
     monkeypatch.setattr(bound, "clock", lambda: log_bound.WHILE_SECONDS)
     deliver(loopback)
-    level, text = lines(said)[-1]
+    level, text = lines(attempt_log)[-1]
     assert level == "WARNING"
     assert text == "30 more lines were left out in 10 s: 30 answered 500"
-    assert len(lines(said)) == log_bound.MOST_LINES + 1
+    assert len(lines(attempt_log)) == log_bound.MOST_LINES + 1
 
 
 def test_a_webhook_that_rests_and_one_that_is_mended_have_a_line_once(
-    company: Company, receiver: Receiver, loopback: Policy, said: pytest.LogCaptureFixture
+    company: Company, receiver: Receiver, loopback: Policy, attempt_log: pytest.LogCaptureFixture
 ) -> None:
     dead = build.webhook(company, url="http://127.0.0.1:9/")
     publishing.publish([build.news(company)])
@@ -157,8 +157,8 @@ def test_a_webhook_that_rests_and_one_that_is_mended_have_a_line_once(
     Webhook.objects.filter(pk=dead.pk).update(url=receiver.url)
     deliver(loopback)
 
-    told = [each for each in lines(said) if each[1].startswith("webhook")]
-    assert told == [
+    lines_of_webhook = [each for each in lines(attempt_log) if each[1].startswith("webhook")]
+    assert lines_of_webhook == [
         ("WARNING", f"webhook {dead.pk} rests: its requests get no answer"),
         ("INFO", f"webhook {dead.pk} is well again"),
     ]

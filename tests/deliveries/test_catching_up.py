@@ -1,4 +1,4 @@
-"""Mended means caught up: what waits for a receiver comes as soon as it works again (N1)."""
+"""A mended receiver catches up: waiting deliveries are sent as soon as it works again (N1)."""
 
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
@@ -37,7 +37,7 @@ def webhook(company: Company, receiver: Receiver) -> Webhook:
 
 @pytest.fixture
 def send(receiver: Receiver, loopback: Policy) -> Deliver:
-    """Send what is due now; returns the bodies that came, in order."""
+    """Return a function that sends what is due now and returns the received bodies, in order."""
 
     def run() -> list[bytes]:
         receiver.log.clear()
@@ -57,7 +57,7 @@ def publish(company: Company, *shipments: int | None, first: int = 0) -> None:
 
 
 def fail_for_hours(send: Deliver, receiver: Receiver) -> None:
-    """Three failures each, the last an hour after the first: the next try is half an hour away."""
+    """Fail three times, the last an hour after the first: the next retry is half an hour away."""
     receiver.answer = lambda _: Answer(500)
     for wait in (timedelta(seconds=6), HOUR, timedelta()):
         send()
@@ -85,7 +85,7 @@ def test_recover_sends_what_waits_now_and_in_order(
 ) -> None:
     publish(company, 1, 1, 1, 2, None)
     fail_for_hours(send, receiver)
-    # The first held back its shipment for an hour, then the second went; the third waits for that.
+    # The first blocked its shipment for an hour, then the second went; the third waits for it.
     assert steps() == [3, 1, 0, 3, 3]
     mend(receiver)
     assert send() == []
@@ -133,7 +133,7 @@ def test_recover_goes_part_by_part_in_the_order_of_events(
     monkeypatch: pytest.MonkeyPatch,
     part: int,
 ) -> None:
-    """Given up and waiting mixed, of one shipment: the older is never sent behind the newer."""
+    """Mix given up and waiting ones of one shipment: the older is never sent after the newer."""
     monkeypatch.setattr(redelivery, "BATCH", part)
     publish(company, *[1] * 6)
     hours_ago = timezone.now() - 3 * HOUR
@@ -160,7 +160,7 @@ def test_recover_goes_part_by_part_in_the_order_of_events(
     assert send() == [b"%d" % number for number in range(6)]
 
 
-def test_one_that_fails_again_keeps_its_place_and_its_own_next_try(
+def test_delivery_that_fails_again_keeps_its_place_and_retry_time(
     company: Company, webhook: Webhook, receiver: Receiver, send: Deliver
 ) -> None:
     publish(company, 1)
@@ -179,7 +179,7 @@ def test_one_that_fails_again_keeps_its_place_and_its_own_next_try(
     assert due()[0] > timezone.now() + timedelta(hours=1, minutes=59)
 
 
-def test_the_last_of_its_tries_is_not_used_up(
+def test_last_attempt_is_not_pulled_forward(
     company: Company, webhook: Webhook, receiver: Receiver, send: Deliver
 ) -> None:
     publish(company, 1)
@@ -221,10 +221,10 @@ def test_after_fewer_failures_retries_keep_their_time(
     assert send() == [b"1"]
 
 
-def test_what_is_always_refused_is_tried_once_for_all_successes(
+def test_delivery_that_keeps_failing_is_pulled_forward_once(
     company: Company, webhook: Webhook, receiver: Receiver, send: Deliver
 ) -> None:
-    """It does not burn through its retries while the webhook takes the rest."""
+    """Save its retries, while the webhook takes the rest."""
 
     def answer(received: Received) -> Answer:
         return Answer(422 if received.body == b"0" else 200)
@@ -265,8 +265,8 @@ def test_nothing_is_pulled_ahead_of_a_retry_after(
     receiver.answer = lambda _: Answer(503, (("Retry-After", "7200"),))
     publish(company, 1)
     send()
-    asked = due()
-    # The webhook's rest is over, but not what was asked for this delivery.
+    due_times = due()
+    # The webhook's rest is over, but not the Retry-After of this delivery.
     Health.objects.update(resting_until=None, asked_until=None)
     mend(receiver)
 
@@ -277,7 +277,7 @@ def test_nothing_is_pulled_ahead_of_a_retry_after(
     publish(company, 2, first=1)
 
     assert send() == [b"1"]
-    assert Delivery.objects.open().get().due_at == asked[0]
+    assert Delivery.objects.open().get().due_at == due_times[0]
     pass_time(2 * HOUR)
     assert send() == [b"0"]
 

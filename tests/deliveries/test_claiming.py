@@ -1,4 +1,4 @@
-"""Which deliveries a claim takes: due ones, fairly, in order, and nobody else's."""
+"""Claims take due deliveries, fairly, in order, and from no other loop."""
 
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -100,17 +100,17 @@ def test_a_claim_of_an_earlier_version_ends_with_its_own_time(company: Company) 
     assert len(claim()) == 1
 
 
-def test_says_of_which_webhooks_there_may_be_more(company: Company) -> None:
+def test_claim_names_webhooks_that_may_have_more(company: Company) -> None:
     many, few = build.webhook(company), build.webhook(company, type_id=4)
     publish(company, *range(5))
     publishing.publish([build.news(company, type=4)])
 
-    found = claiming.claim(loop_id(), {many.pk: 5, few.pk: 5})
+    claims = claiming.claim(loop_id(), {many.pk: 5, few.pk: 5})
 
-    assert (len(found.claimed), found.more) == (6, {many.pk})
+    assert (len(claims.claimed), claims.more) == (6, {many.pk})
 
 
-def test_says_so_also_where_all_it_found_must_wait(company: Company) -> None:
+def test_claim_names_webhooks_whose_deliveries_all_wait(company: Company) -> None:
     webhook = build.webhook(company)
     publish(company, *[1] * 4)
     claim(room=1)
@@ -122,10 +122,10 @@ def test_takes_one_of_a_shipment_at_a_time(company: Company) -> None:
     build.webhook(company)
     publish(company, 1, 2, 1, 1, 2)
 
-    taken = claim()
+    claimed = claim()
 
-    assert sorted(each.subject_id for each in taken) == [1, 2]
-    assert {each.id for each in taken} == {
+    assert sorted(each.subject_id for each in claimed) == [1, 2]
+    assert {each.id for each in claimed} == {
         str(Delivery.objects.filter(subject_id=shipment).order_by("event_id")[0].pk)
         for shipment in (1, 2)
     }
@@ -200,9 +200,9 @@ def test_a_long_backlog_of_one_leaves_room_for_another(company: Company, birch: 
     publish(company, *range(500))
     publish(birch, 1)
 
-    taken = Counter(each.webhook_id for each in claim(room=10))
+    counts = Counter(each.webhook_id for each in claim(room=10))
 
-    assert taken == {company.webhooks.get().pk: 10, birch.webhooks.get().pk: 1}
+    assert counts == {company.webhooks.get().pk: 10, birch.webhooks.get().pk: 1}
 
 
 @pytest.mark.django_db(transaction=True)
@@ -210,24 +210,24 @@ def test_never_hands_a_delivery_to_two(rows_to_keep: None) -> None:
     company = build.company()
     build.webhook(company)
     publish(company, *range(400))
-    # The loop of all eight.
+    # The one loop of all eight threads.
     loop_id()
     barrier = Barrier(8)
 
     def worker(_: int) -> list:
         barrier.wait()
         try:
-            taken = []
+            claimed_ids = []
             while batch := claim(room=7):
-                taken += [each.id for each in batch]
-            return taken
+                claimed_ids += [each.id for each in batch]
+            return claimed_ids
         finally:
             connection.close()
 
     with ThreadPoolExecutor(8) as pool:
-        taken = [id for ids in pool.map(worker, range(8)) for id in ids]
+        claimed_ids = [id for ids in pool.map(worker, range(8)) for id in ids]
 
-    assert len(taken) == len(set(taken)) == 400
+    assert len(claimed_ids) == len(set(claimed_ids)) == 400
 
 
 def test_reads_no_more_when_the_planner_believes_the_queue_empty(company: Company) -> None:
@@ -254,7 +254,7 @@ def test_reads_no_more_when_the_planner_believes_the_queue_empty(company: Compan
     assert "Seq Scan on deliveries_delivery_open" not in plan
 
 
-def test_is_planned_once(company: Company, rows_to_keep: None) -> None:
+def test_claim_statement_is_planned_once(company: Company, rows_to_keep: None) -> None:
     build.webhook(company)
     statements.settle_plans()
     for shipment in range(3):

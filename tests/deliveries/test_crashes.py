@@ -1,4 +1,4 @@
-"""A delivery that the sending process does not survive, among others."""
+"""A delivery that kills the process that sends it, among others."""
 
 import json
 from collections.abc import Callable
@@ -34,11 +34,11 @@ EVENTS = 30
 
 
 class Crash(BaseException):
-    """The process is gone: nothing after it is done."""
+    """The process dies: nothing after this runs."""
 
 
 def lose_loops() -> None:
-    """As others do when a heartbeat has stopped."""
+    """Declare all loops lost, as others do when heartbeats have stopped."""
     Loop.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
     leases.take_over()
 
@@ -56,7 +56,7 @@ def is_poison(request: Request) -> bool:
 
 
 class Fragile(Transport):
-    """Transport whose process dies at some requests."""
+    """Transport whose process dies at certain requests."""
 
     kills: Kills = staticmethod(is_poison)
 
@@ -67,7 +67,7 @@ class Fragile(Transport):
 
 
 def crash_until_idle(policy: Policy, kills: Kills = is_poison) -> int:
-    """Send with one loop after the other; returns how many did not survive it."""
+    """Send with one loop after the other; returns how many crashed."""
     for crashes in range(20):
         with closing(Fragile(policy, concurrency=64)) as transport:
             transport.kills = kills
@@ -102,7 +102,7 @@ def test_is_set_aside_after_four_crashes_and_harms_no_other(
 def test_is_sent_after_all_once_it_is_sent_again(
     company: Company, receiver: Receiver, loopback: Policy
 ) -> None:
-    """What was wrong with us has been mended."""
+    """Send it after a fix of ours."""
     build.webhook(company, url=receiver.url)
     publishing.publish([build.news(company, POISON)])
     crash_until_idle(loopback)
@@ -119,7 +119,7 @@ def test_is_sent_after_all_once_it_is_sent_again(
 def test_a_receiver_that_kills_the_worker_is_found_and_harms_no_other(
     company: Company, receiver: Receiver, loopback: Policy
 ) -> None:
-    """Every answer of one webhook ends all that is in flight, of two companies."""
+    """End everything in flight, of two companies, at every answer of one webhook."""
     other = build.company("Bystander")
     poison = build.webhook(company, url=f"{receiver.url}/poison")
     innocent = [build.webhook(company, url=f"{receiver.url}/own", type_id=3)]
@@ -144,9 +144,9 @@ def test_a_receiver_that_kills_the_worker_is_found_and_harms_no_other(
     assert {each.key for each in failed} == {str(each.pk) for each in set_aside}
     (group,) = queue_picture.oldest_waiting("webhook", 9)
     assert group.condition == "paused, 2 set aside"
-    counted = sums.read_sums()
-    assert counted["deliveries_finished", ("set_aside",)] == 2
-    assert counted["engine_loops_lost", ()] >= crashes - 1
+    counts = sums.read_sums()
+    assert counts["deliveries_finished", ("set_aside",)] == 2
+    assert counts["engine_loops_lost", ()] >= crashes - 1
 
 
 def test_a_resumed_webhook_that_still_kills_is_paused_at_its_next_set_aside(
@@ -164,7 +164,7 @@ def test_a_resumed_webhook_that_still_kills_is_paused_at_its_next_set_aside(
     assert Delivery.objects.filter(state=State.GIVEN_UP).count() == 3
 
 
-def test_what_is_set_aside_leads_to_its_page_and_is_said_by_doctor(
+def test_delivery_set_aside_has_a_page_and_a_line_of_doctor(
     company: Company, receiver: Receiver, loopback: Policy, admin_client: Client
 ) -> None:
     build.webhook(company, url=receiver.url)
@@ -189,26 +189,26 @@ def test_a_suspect_waits_for_the_quarantine_and_its_webhook_with_it(company: Com
         claim(room=3)
         lose_loops()
 
-    found = claiming.claim(loop_id(), {webhook.pk: 9})
+    claims = claiming.claim(loop_id(), {webhook.pk: 9})
 
-    assert found == ([], {webhook.pk}, {webhook.pk})
+    assert claims == ([], {webhook.pk}, {webhook.pk})
 
 
 def test_a_first_crash_holds_up_nobody(company: Company) -> None:
-    """Found by tools/bench/hour: behind a kill a healthy webhook waited for hundreds that hang."""
+    """Block nobody (found by tools/bench/hour: a healthy webhook waited for hundreds that hang)."""
     webhook = build.webhook(company)
     publishing.publish([build.news(company, number) for number in range(5)])
     claim(room=3)
     lose_loops()
 
-    found = claiming.claim(loop_id(), {webhook.pk: 9})
+    claims = claiming.claim(loop_id(), {webhook.pk: 9})
 
-    assert [each.crashes for each in found.claimed] == [1, 1, 1, 0, 0]
-    assert not found.suspected
+    assert [each.crashes for each in claims.claimed] == [1, 1, 1, 0, 0]
+    assert not claims.suspected
 
 
 def test_suspects_of_receivers_that_do_well_are_tried_first(company: Company) -> None:
-    """Else all of them wait for the time-out of one that hangs."""
+    """Try them first; otherwise all of them wait for the time-out of one that hangs."""
     hangs, well = build.webhook(company, type_id=1), build.webhook(company, type_id=3)
     Health.objects.create(webhook=hangs, failures=1)
     for webhook in (hangs, well):
@@ -227,7 +227,7 @@ def test_suspects_of_receivers_that_do_well_are_tried_first(company: Company) ->
     assert tried == [{well.pk}, set(), {well.pk}]
 
 
-def test_what_has_crashed_three_times_is_claimed_alone(company: Company) -> None:
+def test_delivery_that_crashed_three_times_is_claimed_alone(company: Company) -> None:
     build.webhook(company)
     publishing.publish([build.news(company, number) for number in range(5)])
     for crashes in range(claiming.ALONE_CRASHES):
@@ -238,7 +238,7 @@ def test_what_has_crashed_three_times_is_claimed_alone(company: Company) -> None
 
 
 def test_a_claim_that_runs_out_while_its_loop_lives_is_no_crash(company: Company) -> None:
-    """As after a database that stood still for longer than the claim."""
+    """Play a database that stood still for longer than the claim."""
     build.webhook(company)
     publishing.publish([build.news(company)])
     claim()

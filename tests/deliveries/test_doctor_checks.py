@@ -1,4 +1,4 @@
-"""Checks of `doctor` that ask whether deliveries go out, and whose affair it is if not."""
+"""Checks of `doctor` on whether deliveries go out, and whose fault it is if not."""
 
 import resource
 from datetime import timedelta
@@ -63,7 +63,7 @@ def failing_webhook(company: Company, host: str, *, hours: float, failures: int 
 
 
 def well_webhook(company: Company, host: str, *, hours: float) -> None:
-    """Make a webhook whose newest delivery was stored so many hours ago and taken."""
+    """Create a webhook whose newest delivery was stored N hours ago and delivered."""
     webhook = build.webhook(company, url=f"https://{host}.example/hook")
     publishing.publish([build.news(company)])
     stored = timezone.now() - timedelta(hours=hours)
@@ -72,7 +72,7 @@ def well_webhook(company: Company, host: str, *, hours: float) -> None:
     Delivery.objects.exclude(webhook=webhook).open().delete()
 
 
-def test_receivers_that_fail_all_at_once_are_our_affair(company: Company) -> None:
+def test_receivers_that_fail_all_at_once_are_our_fault(company: Company) -> None:
     for number in range(5):
         failing_webhook(company, str(number), hours=1, failures=1)
     assert examined("receivers")[1:3] == (WARN, "5 of 5 began to fail within a day")
@@ -82,8 +82,8 @@ def test_receivers_that_fail_all_at_once_are_our_affair(company: Company) -> Non
     assert examined("receivers").grade is OK
 
 
-def test_receivers_that_get_nothing_are_not_well(company: Company) -> None:
-    """A quiet service: most webhooks have had nothing since, or had it before the outage."""
+def test_receivers_without_deliveries_do_not_count_as_healthy(company: Company) -> None:
+    """Count them as not well: in a quiet service most webhooks had nothing since the outage."""
     for number in range(5):
         failing_webhook(company, str(number), hours=1)
     for number in range(5, 15):
@@ -104,8 +104,8 @@ def test_the_only_receivers_of_a_small_service(
     assert examined("receivers").grade is grade
 
 
-def test_receivers_that_went_down_one_by_one_are_their_own_affair(company: Company) -> None:
-    """A night: each of six has been down for hours, and few others got anything since the last."""
+def test_receivers_that_failed_one_by_one_are_their_own_fault(company: Company) -> None:
+    """Blame them: each of six has been down for hours, and few others had deliveries since."""
     for number in range(6):
         failing_webhook(company, str(number), hours=number * 3 + 0.5)
     for number in range(6, 13):

@@ -1,4 +1,4 @@
-"""From a row to a receiver and back, over a real socket."""
+"""The engine end to end: a row is sent to a receiver over a real socket, and recorded."""
 
 import json
 import threading
@@ -49,7 +49,7 @@ def test_sends_the_stored_bytes_signed(
     assert headers["X-Webhook-Version"] == "2025-09-01"
     timestamp = int(headers["X-Webhook-Timestamp"])
     assert abs(timestamp / 1000 - received.at) < 60
-    # The log tells the very instant that was signed: with it the signature can be made again.
+    # The log has the signed instant, from which the signature can be recreated.
     attempt = Attempt.objects.get()
     assert timestamp_ms(attempt.started_at) == timestamp
     again = signature_check.recreate_signature(webhook, received.body, attempt, timezone.now())
@@ -187,13 +187,13 @@ def test_tells_a_shipment_s_story_in_order_through_failures(
         if not Delivery.objects.open().exists():
             break
 
-    told: dict[int, list[int]] = {}
+    steps_by_shipment: dict[int, list[int]] = {}
     for received in receiver.log:
         shipment, step = json.loads(received.body)
-        steps = told.setdefault(shipment, [])
+        steps = steps_by_shipment.setdefault(shipment, [])
         if not steps or steps[-1] != step:
             steps.append(step)
-    assert told == {shipment: [0, 1, 2, 3, 4] for shipment in range(4)}
+    assert steps_by_shipment == {shipment: [0, 1, 2, 3, 4] for shipment in range(4)}
     assert Delivery.objects.filter(state=State.DELIVERED).count() == 20
 
 
@@ -269,10 +269,10 @@ def test_one_delivery_that_cannot_be_rendered_harms_no_other(
     publishing.publish([build.news(company, n) for n in range(5)])
     render = rendering.render
 
-    def fail_once(delivery: Claimed, *given: object) -> Request:
+    def fail_once(delivery: Claimed, *options: object) -> Request:
         if delivery.subject_id == 3:
             raise MemoryError("for a test")
-        return render(delivery, *given)
+        return render(delivery, *options)
 
     monkeypatch.setattr(rendering, "render", fail_once)
 
@@ -284,14 +284,14 @@ def test_one_delivery_that_cannot_be_rendered_harms_no_other(
 
 
 @pytest.mark.parametrize("place", ["between two waits", "in a wait"])
-def test_an_absence_of_ours_is_no_failure_of_the_receiver(
+def test_hanging_loop_is_no_failure_of_the_receiver(
     company: Company,
     receiver: Receiver,
     loopback: Policy,
     monkeypatch: pytest.MonkeyPatch,
     place: str,
 ) -> None:
-    """The loop hangs while the receiver answers in good time."""
+    """Hang the loop while the receiver answers in good time."""
     hung = threading.Event()
 
     def answer(_: Received) -> Answer:
@@ -330,7 +330,7 @@ def test_an_absence_of_ours_is_no_failure_of_the_receiver(
 def test_a_loop_that_was_away_sends_nothing_that_others_may_have_taken_over(
     company: Company, receiver: Receiver, loopback: Policy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The loop hangs with one delivery started and one claimed, until its lease has run out."""
+    """Hang the loop with one delivery started and one claimed, until its lease has run out."""
     monkeypatch.setattr(leases, "LEASE_SECONDS", 0.3)
     monkeypatch.setattr(leases, "HEARTBEAT_SECONDS", 0.01)
     monkeypatch.setattr(loop, "STARTS_AT_ONCE", 1)
@@ -340,8 +340,8 @@ def test_a_loop_that_was_away_sends_nothing_that_others_may_have_taken_over(
     hung: list[int] = []
 
     def hang_once() -> bool:
-        if sender.rooms.holding == 1 and not Delivery.objects.filter(claimed_by=other).exists():
-            hung.append(sender.rooms.holding)
+        if sender.slots.holding == 1 and not Delivery.objects.filter(claimed_by=other).exists():
+            hung.append(sender.slots.holding)
             time.sleep(0.5)
             leases.take_over()
             Delivery.objects.open().update(claimed_by=other)
@@ -353,14 +353,14 @@ def test_a_loop_that_was_away_sends_nothing_that_others_may_have_taken_over(
 
     assert Delivery.objects.open().filter(claimed_by=other).count() == 2
     assert {json.loads(each.body)["data"]["shipment_id"] for each in receiver.log} <= {1}
-    # It hung where it was meant to, with the first of the two under way.
+    # It hung as intended, with the first of the two under way.
     assert hung == [1]
 
 
-def test_what_was_taken_over_while_it_was_on_its_way_is_not_sent(
+def test_delivery_taken_over_before_its_first_byte_is_not_sent(
     company: Company, receiver: Receiver, loopback: Policy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The loop hangs between starting a request and its first byte."""
+    """Hang the loop between starting a request and its first byte."""
     monkeypatch.setattr(leases, "LEASE_SECONDS", 0.3)
     monkeypatch.setattr(leases, "HEARTBEAT_SECONDS", 0.01)
     build.webhook(company, url=receiver.url)

@@ -1,7 +1,7 @@
-"""Random receivers and troubles against a model of what the engine promises.
+"""Random receivers and failures, compared with a model of the engine's promises.
 
-Two loops at the level of their statements; the network is ours. Time is moved on by moving all
-stored times back. ENGINE_MACHINE=thorough in the environment plays much more.
+Two loops run at the level of their statements; the network is simulated. Time advances by moving
+all stored times back. ENGINE_MACHINE=thorough in the environment plays much more.
 """
 
 import json
@@ -19,12 +19,12 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from deliveries import redelivery
 from deliveries.engine import claiming, judging, lanes, leases, pausing, rendering, setting_aside
-from deliveries.engine.judging import Sent
+from deliveries.engine.judging import AttemptContext
 from deliveries.engine.loans import Claimed
 from deliveries.engine.pace import Pace
 from deliveries.engine.recording import AttemptResult
-from deliveries.engine.rooms import Flight, Host, Lane
 from deliveries.engine.signing import sign, timestamp_ms
+from deliveries.engine.slots import Flight, Host, Lane
 from deliveries.http.answers import Failure, Reply
 from deliveries.models import Delivery, Loop, TakenLane, Wakeup
 from deliveries.upkeep import deleted_webhooks
@@ -42,7 +42,7 @@ UPDATE deliveries_health SET resting_until = resting_until - %(by)s;
 UPDATE webhooks_webhook SET next_secret_at = next_secret_at - %(by)s;
 """
 EITHER, ANY, MANY = st.integers(0, 1), st.integers(0, 3), st.integers(0, 1000)
-# Status, failure, seconds of Retry-After. What is well comes up most often.
+# Status, failure, seconds of Retry-After. Successes come up most often.
 ANSWERS = st.sampled_from(
     [
         *[(200, None, None)] * 3,
@@ -68,9 +68,9 @@ class Machine(RuleBasedStateMachine):
         self.promises = Promises({each.pk: Receiver(each.secret) for each in self.world.webhooks})
         self.flights: list[Claimed] = []
         self.loops = [str(leases.join(2)), str(leases.join(2))]
-        # Webhooks of each loop that are to be claimed from.
+        # Webhooks of each loop with due deliveries.
         self.due: list[set[int]] = [set(), set()]
-        # Webhooks with claims that no loop knows of: the walk over what waits finds them.
+        # Webhooks with claims that no loop knows of: the walk over waiting deliveries finds them.
         self.forgotten: set[int] = set()
         self.place = 0
 
@@ -84,12 +84,12 @@ class Machine(RuleBasedStateMachine):
         self.world.publish(shipment, steps=range(self.place, self.place + steps))
         self.place += steps
         new = Delivery.objects.exclude(pk__in=self.promises.sendings)
-        told = set()
+        published = set()
         for id, webhook, body in new.values_list("pk", "webhook_id", "event__body"):
-            said = json.loads(bytes(body))
-            self.promises.sendings[str(id)] = Sending(webhook, shipment, said["step"], now)
-            told.add((webhook, said["company"], said["type"], said["step"]))
-        assert told == {
+            fields = json.loads(bytes(body))
+            self.promises.sendings[str(id)] = Sending(webhook, shipment, fields["step"], now)
+            published.add((webhook, fields["company"], fields["type"], fields["step"]))
+        assert published == {
             (each.pk, each.company_id, each.type_id, step)
             for each in self.world.webhooks
             for step in range(self.place - steps, self.place)
@@ -98,7 +98,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(which=EITHER, room=st.integers(1, 4), answer_is_lost=st.integers(0, 9))
     def claim(self, which: int, room: int, answer_is_lost: int = 1) -> None:
-        """A turn of a loop: heartbeat, wake-ups, claims. Its answer may be lost on the way."""
+        """Run a turn of a loop: heartbeat, wake-ups, claims. Its answer may be lost on the way."""
         if not leases.renew(self.loops[which]):
             self.loops[which], self.due[which] = str(leases.join(2)), set()
         loop, due = self.loops[which], self.due[which]
@@ -106,9 +106,9 @@ class Machine(RuleBasedStateMachine):
         due |= {each.webhook_id for each in woken}
         ready = rendering.addresses(sorted(due))
         rooms = {id: 1 if ready[id].probe else room for id in ready}
-        found = claiming.claim(loop, rooms, suspects=room)
+        claims = claiming.claim(loop, rooms, suspects=room)
         now = self.now
-        for each in found.claimed:
+        for each in claims.claimed:
             sending = self.promises.sendings[each.id]
             assert self.promises.why_not(sending, now) == ""
             assert (each.webhook_id, each.attempts, each.step, each.claim) == (
@@ -118,16 +118,16 @@ class Machine(RuleBasedStateMachine):
                 loop,
             )
             self.check_request(each, ready[each.webhook_id])
-        for each in found.claimed:
+        for each in claims.claimed:
             self.promises.sendings[each.id].claim(loop, now)
         if answer_is_lost:
-            self.flights += found.claimed
+            self.flights += claims.claimed
         else:
-            self.forgotten |= {each.webhook_id for each in found.claimed}
-        self.due[which] = found.more
+            self.forgotten |= {each.webhook_id for each in claims.claimed}
+        self.due[which] = claims.more
         busy = {each.webhook_id for each in self.flights if each.claim == loop}
         mine = TakenLane.objects.filter(loop_id=loop).values_list("pk", flat=True)
-        lanes.release(loop, [id for id in mine if id not in found.more | busy])
+        lanes.release(loop, [id for id in mine if id not in claims.more | busy])
 
     def check_request(self, claimed: Claimed, address: Any) -> None:
         webhook = Webhook.objects.get(pk=claimed.webhook_id)
@@ -141,7 +141,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(which=EITHER, answers=st.lists(ANSWERS, min_size=1, max_size=4))
     def claim_and_answer(self, which: int, answers: list[Any]) -> None:
-        """What happens most: a loop claims, and the latest requests are answered."""
+        """Claim for a loop, and answer the latest requests."""
         self.claim(which, 3)
         for each in answers:
             self.answer(-1, each)
@@ -150,29 +150,31 @@ class Machine(RuleBasedStateMachine):
     def answer(
         self, flight: int, answer: tuple[int | None, Any, int | None], database_away: int = 1
     ) -> None:
-        """An answer is recorded; where the database goes away meanwhile, a second time."""
+        """Record an answer; a second time if the database goes away meanwhile."""
         if not self.flights:
             return
         claimed = self.flights.pop(flight % len(self.flights))
-        status, error, asked = answer
-        result = judging.judge(sent(claimed), Reply(None, *answer[:2], "", b"", 1, asked), 0.0)
+        status, error, retry_after = answer
+        result = judging.judge(
+            context_of(claimed), Reply(None, *answer[:2], "", b"", 1, retry_after), 0.0
+        )
         if not database_away:
             with pytest.raises(OperationalError):
                 record_in_vain(result)
-        kept = setting_aside.record_all([result], {claimed.webhook_id})
+        was_recorded = setting_aside.record_all([result], {claimed.webhook_id})
         sending, now = self.promises.sendings[claimed.id], self.now
-        assert kept == (sending.owner == claimed.claim)
-        if kept:
-            sending.record(now, ok=status == 200, asked=asked or 0)
+        assert was_recorded == (sending.owner == claimed.claim)
+        if was_recorded:
+            sending.record(now, ok=status == 200, retry_after=retry_after or 0)
         receiver = self.promises.receivers[claimed.webhook_id]
-        receiver.note(now, ok=status == 200, silent=error is not None, asked=asked or 0)
+        receiver.note(now, ok=status == 200, silent=error is not None, retry_after=retry_after or 0)
         if status == 410:
             pausing.pause_gone(claimed.webhook_id)
             receiver.active = False
 
     @rule(which=EITHER)
     def stall(self, which: int) -> None:
-        """A loop is away until its lease runs out, and the other takes over."""
+        """Stall a loop until its lease runs out and the other takes over."""
         away = Loop.objects.filter(pk=self.loops[which], lost=False)
         if away.update(lease_until=timezone.now() - timedelta(seconds=1)):
             loop = self.loops[which]
@@ -184,7 +186,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(which=EITHER)
     def stop(self, which: int) -> None:
-        """A loop ends in order: what it has not sent goes back."""
+        """Stop a loop in order: unsent deliveries are released."""
         loop = self.loops[which]
         back = [each for each in self.flights if each.claim == loop]
         self.flights = [each for each in self.flights if each.claim != loop]
@@ -233,7 +235,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule()
     def delete(self) -> None:
-        """Always the same, so that the others live long."""
+        """Delete the same one always, so that the others live long."""
         webhook = self.world.webhooks[3]
         receiver = self.promises.receivers[webhook.pk]
         if not receiver.deleted:
@@ -258,7 +260,7 @@ class Machine(RuleBasedStateMachine):
         }
 
     def teardown(self) -> None:
-        """Once receivers are well and the database stays, everything arrives, by its wake-ups."""
+        """Check that everything arrives by its wake-ups, once receivers and database are well."""
         try:
             self.everything_arrives()
         finally:
@@ -270,7 +272,7 @@ class Machine(RuleBasedStateMachine):
         for which in range(4):
             self.resume(which)
         self.move_on(31)
-        # As the walk does, which would hide what else has no wake-up.
+        # Wake up only these: the walk would hide other webhooks without a wake-up.
         Wakeup.objects.bulk_create(
             Wakeup(webhook_id=id, due_at=timezone.now()) for id in self.forgotten
         )
@@ -288,9 +290,9 @@ def record_in_vain(result: AttemptResult) -> None:
         raise OperationalError("for a test")
 
 
-def sent(claimed: Claimed) -> Sent:
+def context_of(claimed: Claimed) -> AttemptContext:
     flight = Flight(Lane(claimed.webhook_id, 0, Pace(0.0), 0.0), Host(), 0.0, True, True)
-    return Sent(claimed, "https://hooks.example.com/in", timezone.now(), flight)
+    return AttemptContext(claimed, "https://hooks.example.com/in", timezone.now(), flight)
 
 
 def test_keeps_its_promises_whatever_happens(world: World) -> None:
@@ -305,7 +307,7 @@ def test_keeps_its_promises_whatever_happens(world: World) -> None:
             database=None,
             deadline=None,
             suppress_health_check=list(HealthCheck),
-            # To find a shorter example takes minutes.
+            # Shrinking an example takes minutes.
             phases=[Phase.generate] if how == "quick" else list(Phase),
         ),
     )

@@ -1,4 +1,4 @@
-"""What tells events apart and which of them is older, whoever hears of them (decision N3)."""
+"""Event ids and sequence numbers, which are the same for every receiver (decision N3)."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -29,16 +29,16 @@ def receiver() -> Iterator[Receiver]:
         yield receiver
 
 
-def told(received: Received) -> tuple[UUID, int]:
+def fact_of(received: Received) -> tuple[UUID, int]:
     headers = received.headers
     return UUID(headers["X-Webhook-Event-Id"]), int(headers["X-Webhook-Sequence"])
 
 
 def by_path(receiver: Receiver) -> dict[str, list[tuple[UUID, int]]]:
-    found: dict[str, list[tuple[UUID, int]]] = {}
+    facts: dict[str, list[tuple[UUID, int]]] = {}
     for received in receiver.log:
-        found.setdefault(received.path, []).append(told(received))
-    return found
+        facts.setdefault(received.path, []).append(fact_of(received))
+    return facts
 
 
 def track(shipment_id: int, status: str, **fields: Any) -> None:
@@ -60,9 +60,9 @@ def test_one_scan_is_one_event_to_every_webhook_and_type(
 
     deliver(loopback)
 
-    heard = by_path(receiver)
-    assert heard["/a"] == heard["/b"] == heard["/c"]
-    (picked_up, delivered), (charged,) = heard["/a"], heard["/d"]
+    facts = by_path(receiver)
+    assert facts["/a"] == facts["/b"] == facts["/c"]
+    (picked_up, delivered), (charged,) = facts["/a"], facts["/d"]
     assert len({picked_up[0], charged[0], delivered[0]}) == 3
     assert picked_up[1] < charged[1] < delivered[1]
     assert len({received.headers["X-Webhook-Id"] for received in receiver.log}) == 7
@@ -81,7 +81,7 @@ def test_the_sequence_grows_with_every_event_of_a_batch(
     sequences: dict[int, list[int]] = {}
     for received in sorted(receiver.log, key=lambda r: order[UUID(r.headers["X-Webhook-Id"])]):
         shipment = Delivery.objects.get(pk=received.headers["X-Webhook-Id"]).subject_id
-        sequences.setdefault(shipment, []).append(told(received)[1])
+        sequences.setdefault(shipment, []).append(fact_of(received)[1])
     assert [len(set(each)) for each in sequences.values()] == [20, 20, 20]
     assert all(each == sorted(each) for each in sequences.values())
 
@@ -120,13 +120,13 @@ def test_every_attempt_tells_the_same(
         make_due()
 
     assert len(receiver.log) == 3
-    assert len({told(received) for received in receiver.log}) == 1
+    assert len({fact_of(received) for received in receiver.log}) == 1
 
 
-def test_what_an_earlier_version_stored_has_its_number(
+def test_event_of_an_earlier_version_keeps_its_number(
     company: Company, receiver: Receiver, loopback: Policy
 ) -> None:
-    """It knew no facts; while both versions run it goes on to write like this."""
+    """Take rows without facts: an earlier version writes them while both run."""
     build.webhook(company, url=receiver.url)
     publishing.publish([build.news(company)])
     with connection.cursor() as cursor:
@@ -137,6 +137,6 @@ def test_what_an_earlier_version_stored_has_its_number(
 
     deliver(loopback)
 
-    (earlier, sequence), (_, later) = [told(received) for received in receiver.log]
+    (earlier, sequence), (_, later) = [fact_of(received) for received in receiver.log]
     assert (earlier, sequence) == (UUID(int=old), old)
     assert later > sequence

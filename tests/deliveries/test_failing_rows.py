@@ -31,10 +31,10 @@ def test_the_other_webhooks_are_paused(company: Company, monkeypatch: pytest.Mon
     pause = pausing.pause_and_notify
 
     def fail(webhook_id: int, reason: str) -> bool:
-        found = pause(webhook_id, reason)
+        paused = pause(webhook_id, reason)
         if webhook_id == webhooks[0].pk:
             raise ZeroDivisionError
-        return found
+        return paused
 
     monkeypatch.setattr(pausing, "pause_and_notify", fail)
 
@@ -63,7 +63,7 @@ def test_an_email_that_the_server_refuses_keeps_no_other(
     db: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("bad", "good"):
-        outbox.keep_mail(f"{name}@acme.example", "Letter", "Text")
+        outbox.enqueue_mail(f"{name}@acme.example", "Letter", "Text")
 
     def refuse_one(mail: outbox.ClaimedMail) -> None:
         if mail.address.startswith("bad"):
@@ -72,9 +72,9 @@ def test_an_email_that_the_server_refuses_keeps_no_other(
     monkeypatch.setattr(outbox, "submit_mail", refuse_one)
 
     assert send_mails() == 1
-    left = Mail.objects.get()
-    assert left.address == "bad@acme.example"
-    assert failed() == [("send_mails", "email", str(left.pk))]
+    remaining = Mail.objects.get()
+    assert remaining.address == "bad@acme.example"
+    assert failed() == [("send_mails", "email", str(remaining.pk))]
 
 
 def test_an_error_of_the_database_about_one_row_is_that_row_s(

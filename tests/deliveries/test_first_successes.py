@@ -1,4 +1,4 @@
-"""A first attempt that is a success lies with its delivery; whoever reads sees no difference."""
+"""A first attempt that succeeds is stored with its delivery; readers see no difference."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def delivery(company: Company) -> Delivery:
     return Delivery.objects.get()
 
 
-def told(api: APIClient, delivery: Delivery) -> list[dict[str, Any]]:
+def tries(api: APIClient, delivery: Delivery) -> list[dict[str, Any]]:
     log: list[dict[str, Any]] = api.get(f"/deliveries/{delivery.pk}").json()["data"]["log"]
     return log
 
@@ -32,7 +32,7 @@ def attempt() -> None:
     recording.record_attempts([result(claim_one(), status=202, answer=b"thanks")])
 
 
-def test_it_has_no_row_of_its_own_and_is_told_as_any_other(
+def test_first_success_has_no_row_and_is_shown_like_others(
     api: APIClient, delivery: Delivery
 ) -> None:
     claimed = claim_one()
@@ -40,7 +40,7 @@ def test_it_has_no_row_of_its_own_and_is_told_as_any_other(
     recording.record_attempts([own])
 
     assert not LoggedAttempt.objects.exists()
-    assert told(api, delivery) == [
+    assert tries(api, delivery) == [
         {
             "number": 1,
             "started_at": f"{own.started_at:%Y-%m-%d %H:%M:%S}",
@@ -57,7 +57,7 @@ def test_it_has_no_row_of_its_own_and_is_told_as_any_other(
 def test_an_answer_without_a_body_is_an_empty_text(api: APIClient, delivery: Delivery) -> None:
     recording.record_attempts([result(claim_one(), answer=b"")])
 
-    assert [each["answer"] for each in told(api, delivery)] == [""]
+    assert [each["answer"] for each in tries(api, delivery)] == [""]
 
 
 def test_a_success_after_a_failure_has_a_row(api: APIClient, delivery: Delivery) -> None:
@@ -66,20 +66,20 @@ def test_a_success_after_a_failure_has_a_row(api: APIClient, delivery: Delivery)
     attempt()
 
     assert LoggedAttempt.objects.count() == 2
-    assert [(one["number"], one["status"]) for one in told(api, delivery)] == [(1, None), (2, 202)]
+    assert [(one["number"], one["status"]) for one in tries(api, delivery)] == [(1, None), (2, 202)]
 
 
 @pytest.mark.parametrize("again", [result, failed])
 def test_sending_again_keeps_it_as_it_was(api: APIClient, delivery: Delivery, again: Any) -> None:
     attempt()
-    [first] = told(api, delivery)
+    [first] = tries(api, delivery)
 
     redelivery.reopen([delivery.pk])
-    assert told(api, delivery) == [first]
+    assert tries(api, delivery) == [first]
     recording.record_attempts([again(claim_one(), status=207)])
 
-    assert told(api, delivery)[0] == first
-    assert [(one["number"], one["status"]) for one in told(api, delivery)] == [(1, 202), (2, 207)]
+    assert tries(api, delivery)[0] == first
+    assert [(one["number"], one["status"]) for one in tries(api, delivery)] == [(1, 202), (2, 207)]
     assert LoggedAttempt.objects.count() == 2
 
 
@@ -96,7 +96,7 @@ def test_health_counts_each_once(api: APIClient, delivery: Delivery, company: Co
     assert (health["attempts"], health["success_rate"]) == (2, 0.5)
 
 
-def test_it_takes_a_number_as_each_attempt_does(delivery: Delivery) -> None:
+def test_first_success_takes_an_attempt_number(delivery: Delivery) -> None:
     before = attempts_written()
     attempt()
 

@@ -1,4 +1,4 @@
-"""What many results at once say of their webhooks: batches are mixed, and a rest is one rest."""
+"""Health of webhooks after batches of results: batches are mixed, and a rest is one rest."""
 
 from datetime import timedelta
 
@@ -7,9 +7,9 @@ from django.utils import timezone
 
 from companies.models import Company
 from deliveries.engine import judging, recording
-from deliveries.engine.judging import Sent
+from deliveries.engine.judging import AttemptContext
 from deliveries.engine.pace import Pace
-from deliveries.engine.rooms import Flight, Host, Lane
+from deliveries.engine.slots import Flight, Host, Lane
 from deliveries.http.answers import Failure, Reply
 from deliveries.models import Health
 from deliveries.monitoring import needs_attention
@@ -21,7 +21,7 @@ from webhooks.models import Webhook
 
 
 def test_a_burst_of_timeouts_is_one_rest(world: World) -> None:
-    """All were in flight when the rest began, and come back one after the other."""
+    """Rest once: all were in flight when the rest began, and come back one after the other."""
     world.publish(*range(12))
     mine = [each for each in claim() if each.webhook_id == world.webhooks[0].pk]
 
@@ -33,7 +33,7 @@ def test_a_burst_of_timeouts_is_one_rest(world: World) -> None:
     assert health.resting_until <= timezone.now() + timedelta(seconds=1)
 
 
-def test_failures_beside_a_success_are_no_failing(world: World) -> None:
+def test_failures_next_to_a_success_do_not_count_as_failing(world: World) -> None:
     world.publish(*range(6))
     mixed, bad, *_ = world.webhooks
     results = [
@@ -47,7 +47,7 @@ def test_failures_beside_a_success_are_no_failing(world: World) -> None:
     assert mixed.pk != bad.pk
 
 
-def test_one_that_answers_does_not_rest(world: World) -> None:
+def test_webhook_that_answers_does_not_rest(world: World) -> None:
     mine, bad, *_ = world.webhooks
     Health.objects.create(webhook=mine, failures=30)
     world.publish(*range(6))
@@ -57,7 +57,7 @@ def test_one_that_answers_does_not_rest(world: World) -> None:
         if each.webhook_id in (mine.pk, bad.pk)
     ]
 
-    # As a loop does that does not know of the failures.
+    # Record from a loop that does not know of the failures.
     recording.record_attempts(results)
 
     resting = Health.objects.exclude(resting_until=None)
@@ -92,10 +92,10 @@ def test_only_silence_of_the_receiver_counts_towards_a_rest(
     error: Failure | None, status: int | None, unreachable: bool
 ) -> None:
     flight = Flight(Lane(1, 1, Pace(0.0), 0.0), Host(), 0.0, True, True)
-    sent = Sent(on_loan(1), "https://hooks.example.com/", timezone.now(), flight)
-    reply = Reply(sent, status, error, "", b"", 1, None)
+    context = AttemptContext(on_loan(1), "https://hooks.example.com/", timezone.now(), flight)
+    reply = Reply(context, status, error, "", b"", 1, None)
 
-    assert judging.judge(sent, reply, 0.0).unreachable is unreachable
+    assert judging.judge(context, reply, 0.0).unreachable is unreachable
 
 
 @pytest.mark.parametrize(
@@ -103,9 +103,9 @@ def test_only_silence_of_the_receiver_counts_towards_a_rest(
 )
 def test_retry_after_counts_of_429_and_503(status: int, wait: float, rest: float) -> None:
     flight = Flight(Lane(1, 1, Pace(0.0), 0.0), Host(), 0.0, True, True)
-    sent = Sent(on_loan(1), "https://hooks.example.com/", timezone.now(), flight)
+    context = AttemptContext(on_loan(1), "https://hooks.example.com/", timezone.now(), flight)
 
-    judged = judging.judge(sent, Reply(sent, status, None, "", b"", 1, 900), 0.0)
+    judged = judging.judge(context, Reply(context, status, None, "", b"", 1, 900), 0.0)
 
     assert (judged.wait, judged.rest) == (wait, rest)
 
@@ -114,13 +114,13 @@ def test_deleted_webhooks_hide_none_that_needs_attention(
     company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = timezone.now()
-    *gone, present = (build.webhook(company) for _ in range(4))
-    for age, webhook in enumerate([present, *gone]):
+    *deleted, present = (build.webhook(company) for _ in range(4))
+    for age, webhook in enumerate([present, *deleted]):
         since = now - timedelta(days=age)
         Health.objects.create(webhook=webhook, failures=3, failing_since=since)
-    Webhook.objects.filter(pk__in=[each.pk for each in gone]).update(deleted_at=now)
+    Webhook.objects.filter(pk__in=[each.pk for each in deleted]).update(deleted_at=now)
     monkeypatch.setattr(needs_attention, "MOST_SHOWN", 2)
 
-    found = needs_attention.needing_attention(now)
+    listed = needs_attention.needing_attention(now)
 
-    assert [each.webhook for each in found] == [present]
+    assert [each.webhook for each in listed] == [present]

@@ -1,4 +1,4 @@
-"""What operators do to sending: a host is held, all loops are drained, and go on."""
+"""Operators control sending: they hold a host, drain all loops, and resume."""
 
 import json
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from rest_framework.test import APIClient
 from companies.models import AuditEntry, Company
 from deliveries import publishing
 from deliveries.engine import holding, rendering, setting_aside
-from deliveries.engine.lending import may_be_sent_to
+from deliveries.engine.lending import sendable_addresses
 from deliveries.models import Delivery, Drain, Health, HeldHost, Loop
 from deliveries.monitoring import backlog, log
 from deliveries.upkeep import choosing
@@ -33,8 +33,8 @@ def run(*arguments: str) -> str:
 
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
-    with Receiver() as found:
-        yield found
+    with Receiver() as receiver_:
+        yield receiver_
 
 
 def test_nothing_is_sent_to_a_host_that_is_held(
@@ -48,7 +48,7 @@ def test_nothing_is_sent_to_a_host_that_is_held(
     deliver(loopback)
 
     assert [each.path for each in receiver.log] == ["/other", "/other"]
-    # As if it rested, but that would be its receiver's fault.
+    # The rest of half a minute is not the receiver's fault.
     assert Health.objects.filter(resting_until__gt=timezone.now()).count() == 1
     assert backlog.count_unwell() == (0, 0)
     waiting = Delivery.objects.open()
@@ -89,13 +89,13 @@ def test_a_hold_ends_by_itself(company: Company, receiver: Receiver, loopback: P
         run("release_host", "127.0.0.1")
 
 
-def test_held_again_it_is_held_as_said_last_since_it_was_held_first(db: None) -> None:
+def test_second_hold_updates_the_settings_and_keeps_the_start(db: None) -> None:
     run("hold_host", "hooks.example.com", "--hours", "6", "--reason", "first")
     since = HeldHost.objects.get().held_at
     run("hold_host", "hooks.example.com", "--reason", "second")
 
-    held = HeldHost.objects.get()
-    assert (held.held_at, held.held_until, held.reason) == (since, None, "second")
+    row = HeldHost.objects.get()
+    assert (row.held_at, row.held_until, row.reason) == (since, None, "second")
 
 
 @pytest.mark.parametrize("hours", ["0", "-1", "721", "nan"])
@@ -113,7 +113,7 @@ def test_says_how_many_webhooks_it_concerns(company: Company) -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "named"),
+    ("url", "name"),
     [
         ("https://envíos.example/in", "xn--envos-1sa.example"),
         ("https://xn--envos-1sa.example:8443/in", "envíos.example"),
@@ -123,13 +123,13 @@ def test_says_how_many_webhooks_it_concerns(company: Company) -> None:
     ],
 )
 def test_a_host_is_held_however_its_urls_are_written(
-    company: Company, loopback: Policy, url: str, named: str
+    company: Company, loopback: Policy, url: str, name: str
 ) -> None:
     build.webhook(company, url=url)
     build.webhook(company, url="https://b.example/in")
-    host = holding.host_named(named)
+    host = holding.parse_host(name)
 
-    assert run("hold_host", named) == f"holding {host}, webhooks there: 1"
+    assert run("hold_host", name) == f"holding {host}, webhooks there: 1"
     there = Webhook.objects.alias(place=choosing.HOST_IN_URL).filter(choosing.at_hosts([host]))
     assert [each.url for each in there] == [url]
 
@@ -138,17 +138,17 @@ def test_a_host_is_held_however_its_urls_are_written(
     far = timezone.now() + timedelta(seconds=3)
     resting = Health.objects.filter(resting_until__gt=far)
     assert [each.webhook.url for each in resting] == [url]
-    run("release_host", named)
+    run("release_host", name)
     assert not resting.all().exists()
 
 
 def test_a_loop_that_has_not_heard_of_a_release_holds_nothing_back(company: Company) -> None:
-    """Seed 17 of the simulation: an event came before the loop's next heartbeat."""
+    """Send it (seed 17 of the simulation): an event came before the loop's next heartbeat."""
     webhook = build.webhook(company, url="https://hooks.example.com/in")
 
-    found = may_be_sent_to(rendering.addresses([webhook.pk]), frozenset({"hooks.example.com"}))
+    ready = sendable_addresses(rendering.addresses([webhook.pk]), frozenset({"hooks.example.com"}))
 
-    assert list(found) == [webhook.pk]
+    assert list(ready) == [webhook.pk]
     assert not Health.objects.exists()
 
 
@@ -158,14 +158,14 @@ def test_a_company_reads_that_its_host_is_held_and_not_the_operators_reason(
     webhook = build.webhook(company, url="https://hooks.example.com:8443/in")
     page = f"/webhooks/{webhook.pk}/health"
     run("hold_host", "hooks.example.com", "--reason", "private words")
-    held = HeldHost.objects.get()
+    row = HeldHost.objects.get()
 
-    found = api.get(page).json()["data"]
+    health = api.get(page).json()["data"]
 
-    since = f"{held.held_at:%Y-%m-%d %H:%M:%S}"
-    assert found["condition"] == "held"
-    assert found["hold"] == {"since": since, "until": None, "reason": None}
-    setting_aside.have_wait([webhook.pk])
+    since = f"{row.held_at:%Y-%m-%d %H:%M:%S}"
+    assert health["condition"] == "held"
+    assert health["hold"] == {"since": since, "until": None, "reason": None}
+    setting_aside.postpone([webhook.pk])
     assert api.get(page).json()["data"]["resting_until"] is None
 
     text = "You asked us to wait."
@@ -175,9 +175,9 @@ def test_a_company_reads_that_its_host_is_held_and_not_the_operators_reason(
     assert hold["until"] > since
 
     run("release_host", "hooks.example.com")
-    found = api.get(page).json()["data"]
-    assert found["hold"] is None
-    assert found["condition"] != "held"
+    health = api.get(page).json()["data"]
+    assert health["hold"] is None
+    assert health["condition"] != "held"
 
 
 @pytest.mark.parametrize(
@@ -190,17 +190,17 @@ def test_a_company_reads_that_its_host_is_held_and_not_the_operators_reason(
     ],
 )
 def test_a_host_is_named_as_urls_have_it(text: str, host: str) -> None:
-    assert holding.host_named(text) == host
+    assert holding.parse_host(text) == host
 
 
 @pytest.mark.parametrize("text", ["", "https://hooks.example.com/in", "hooks.example.com:443"])
-def test_what_names_no_host_is_refused(db: None, text: str) -> None:
+def test_text_that_names_no_host_is_refused(db: None, text: str) -> None:
     with pytest.raises(CommandError, match="is no host"):
         run("hold_host", text)
     assert not HeldHost.objects.exists()
 
 
-def test_what_is_not_held_cannot_be_released(db: None) -> None:
+def test_host_that_is_not_held_cannot_be_released(db: None) -> None:
     with pytest.raises(CommandError, match="is not held"):
         run("release_host", "hooks.example.com")
 
@@ -224,8 +224,8 @@ def test_drained_loops_claim_nothing_until_they_go_on(
 
 def test_draining_waits_for_what_is_in_flight(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("deliveries.management.commands.drain.HEARD_WITHIN_SECONDS", 0.0)
-    left = iter([3, 1, 0])
-    monkeypatch.setattr(holding, "requests_in_flight", lambda: next(left))
+    in_flight = iter([3, 1, 0])
+    monkeypatch.setattr(holding, "requests_in_flight", lambda: next(in_flight))
 
     assert run("drain", "--wait", "30").endswith("0 in flight")
 

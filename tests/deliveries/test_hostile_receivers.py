@@ -1,4 +1,4 @@
-"""What a receiver may do to us. Each table runs at once, over one transport."""
+"""Hostile receivers. Each table runs at once, over one transport."""
 
 import gzip
 import resource
@@ -31,8 +31,8 @@ BOMB = gzip.compress(bytes(30_000_000))
 MIB = 1024 * 1024
 
 
-# Where a client that only bounds the pauses between bytes is held for ever, or eats its memory.
-HELD: dict[str, tuple[Habit, int | None, Failure | None]] = {
+# A client that bounds only the pauses between bytes would hang for ever or exhaust its memory.
+ENDLESS: dict[str, tuple[Habit, int | None, Failure | None]] = {
     "a header byte at a time": (
         dripping(b"", [b"%c" % byte for byte in HEAD + b"X: " + b"a" * 1000]),
         None,
@@ -85,38 +85,38 @@ HELD: dict[str, tuple[Habit, int | None, Failure | None]] = {
 
 
 @pytest.fixture(scope="module")
-def held() -> dict[str, Outcome]:
-    """The twelve, and a good one beside them, at the true time allowed."""
+def endless() -> dict[str, Outcome]:
+    """Play the twelve, and a good one next to them, within the real time limit."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    habits = {name: habit for name, (habit, _, _) in HELD.items()}
+    habits = {name: habit for name, (habit, _, _) in ENDLESS.items()}
     replies = outcomes({**habits, "good": good}, seconds=5.0)
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
-    # One MiB each is allowed, and as much again for the receivers, which live here too.
+    # One MiB each is allowed, and as much again for the receivers in this process.
     assert grown <= 2 * len(habits) * MIB
     return replies
 
 
-@pytest.mark.parametrize("name", HELD)
-def test_ends_in_time_whatever_the_receiver_does(name: str, held: dict[str, Outcome]) -> None:
-    _, status, failure = HELD[name]
-    reply = held[name].reply
+@pytest.mark.parametrize("name", ENDLESS)
+def test_ends_in_time_whatever_the_receiver_does(name: str, endless: dict[str, Outcome]) -> None:
+    _, status, failure = ENDLESS[name]
+    reply = endless[name].reply
     assert (reply.status, reply.error) == (status, failure)
-    assert reply.duration_ms < 7_000  # 5.5 s is what we promise, on a machine that is not busy
+    assert reply.duration_ms < 7_000  # the promise is 5.5 s, on a machine that is not busy
     assert len(reply.answer) <= MAX_BODY
-    assert held[name].receiver.connections == 1
+    assert endless[name].receiver.connections == 1
 
 
-def test_a_good_receiver_beside_hostile_ones_is_served_at_once(held: dict[str, Outcome]) -> None:
-    assert held["good"].reply.ok
-    assert held["good"].reply.duration_ms < 4_000
+def test_good_receiver_is_served_at_once_next_to_bad_ones(endless: dict[str, Outcome]) -> None:
+    assert endless["good"].reply.ok
+    assert endless["good"].reply.duration_ms < 4_000
 
 
 def a_status(line: bytes) -> Habit:
     return saying(line + b"\r\nContent-Length: 0\r\n\r\n")
 
 
-# The status decides as soon as the headers are complete, and a body can no longer change it.
-TOLD: dict[str, tuple[Habit, int]] = {
+# The status counts as soon as the headers are complete; a body cannot change it any more.
+COMPLETE: dict[str, tuple[Habit, int]] = {
     "103, then 200": (saying(b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", OK), 200),
     "100, then 500": (
         saying(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n"),
@@ -159,20 +159,20 @@ TOLD: dict[str, tuple[Habit, int]] = {
 
 
 @pytest.fixture(scope="module")
-def told() -> dict[str, Outcome]:
-    return outcomes({name: habit for name, (habit, _) in TOLD.items()}, 2.0)
+def complete() -> dict[str, Outcome]:
+    return outcomes({name: habit for name, (habit, _) in COMPLETE.items()}, 2.0)
 
 
-@pytest.mark.parametrize("name", TOLD)
-def test_takes_the_status_at_its_word(name: str, told: dict[str, Outcome]) -> None:
-    reply = told[name].reply
-    assert (reply.status, reply.error, reply.detail) == (TOLD[name][1], None, "")
-    assert reply.ok == (200 <= TOLD[name][1] <= 299)
+@pytest.mark.parametrize("name", COMPLETE)
+def test_takes_the_status_at_its_word(name: str, complete: dict[str, Outcome]) -> None:
+    reply = complete[name].reply
+    assert (reply.status, reply.error, reply.detail) == (COMPLETE[name][1], None, "")
+    assert reply.ok == (200 <= COMPLETE[name][1] <= 299)
     assert len(reply.answer) <= MAX_BODY
 
 
-# No answer: what came is not HTTP, or ended within the headers.
-UNTOLD: dict[str, tuple[Habit, Failure]] = {
+# No response: the bytes are not HTTP, or end within the headers.
+BROKEN: dict[str, tuple[Habit, Failure]] = {
     "101": (
         saying(b"HTTP/1.1 101 Go\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n"),
         Failure.PROTOCOL,
@@ -201,14 +201,14 @@ UNTOLD: dict[str, tuple[Habit, Failure]] = {
 
 
 @pytest.fixture(scope="module")
-def untold() -> dict[str, Outcome]:
-    return outcomes({name: habit for name, (habit, _) in UNTOLD.items()}, 5.0)
+def broken() -> dict[str, Outcome]:
+    return outcomes({name: habit for name, (habit, _) in BROKEN.items()}, 5.0)
 
 
-@pytest.mark.parametrize("name", UNTOLD)
-def test_says_why_there_is_no_answer(name: str, untold: dict[str, Outcome]) -> None:
-    reply = untold[name].reply
-    assert (reply.status, reply.error) == (None, UNTOLD[name][1])
+@pytest.mark.parametrize("name", BROKEN)
+def test_says_why_there_is_no_answer(name: str, broken: dict[str, Outcome]) -> None:
+    reply = broken[name].reply
+    assert (reply.status, reply.error) == (None, BROKEN[name][1])
     assert reply.detail.endswith(".")
     assert reply.detail.isprintable()
     assert not reply.ok

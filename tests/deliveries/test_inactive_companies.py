@@ -1,4 +1,4 @@
-"""A company that is switched off gets nothing, loses nothing, and gets it all afterwards (N27)."""
+"""A company that is switched off gets nothing, loses nothing, and gets it all later (N27)."""
 
 from datetime import timedelta
 
@@ -49,8 +49,8 @@ def test_its_webhooks_behave_as_paused_and_then_as_resumed(
     assert Delivery.objects.filter(state=State.WAITING).count() == 2
     page = admin_client.get(f"/admin/webhooks/webhook/{webhook.pk}/change/").content.decode()
     assert "The company is inactive. Nothing is sent until it is active again" in page
-    left = admin_client.get(f"{COMPANIES}{company.pk}/change/").content.decode()
-    assert "1 open ticket. Waiting deliveries: 2." in left
+    confirmation = admin_client.get(f"{COMPANIES}{company.pk}/change/").content.decode()
+    assert "1 open ticket. Waiting deliveries: 2." in confirmation
 
     switch(admin_client, company, on=True)
 
@@ -60,7 +60,7 @@ def test_its_webhooks_behave_as_paused_and_then_as_resumed(
 
 
 def test_nothing_is_claimed_for_it_by_a_loop_that_works_on_its_webhook(company: Company) -> None:
-    """The company is looked at when a loop takes a webhook, and again before each claim."""
+    """Check the company when a loop takes a webhook, and again before each claim."""
     webhook = build.webhook(company)
     publishing.publish([build.news(company)])
     assert list(rendering.addresses([webhook.pk])) == [webhook.pk]
@@ -94,14 +94,14 @@ def test_the_days_of_an_inactive_company_do_not_count_as_failing(company: Compan
     assert Webhook.objects.get(pk=webhook.pk).active
 
 
-def test_nobody_looks_for_what_is_not_to_be_sent(company: Company) -> None:
+def test_inactive_company_has_no_wakeups(company: Company) -> None:
     build.webhook(company)
     publishing.publish([build.news(company)])
     Delivery.objects.update(due_at=timezone.now() - timedelta(minutes=5))
     Company.objects.filter(pk=company.pk).update(active=False)
 
     assert lanes.find_missed(lanes.FROM_THE_NEWEST, 100)[1] == 0
-    # Switched on by hand, it is found all the same.
+    # A company that is switched on in SQL is found as well.
     Company.objects.filter(pk=company.pk).update(active=True)
     wake_all()
     Delivery.objects.update(due_at=timezone.now() - timedelta(minutes=5))

@@ -1,4 +1,4 @@
-"""Which webhooks a loop works on, and that nothing that is due is missed."""
+"""Lanes: the webhooks that a loop works on, and that no due delivery is missed."""
 
 from contextlib import closing
 from datetime import timedelta
@@ -12,7 +12,7 @@ from companies.models import Company
 from core.data import encryption
 from deliveries import publishing, redelivery, statements
 from deliveries.engine import lanes, leases, recording, rendering, sharing
-from deliveries.engine.rooms import SLOTS
+from deliveries.engine.slots import SLOTS
 from deliveries.http.transport import Transport
 from deliveries.models import Delivery, Health, Loop, State, TakenLane, Wakeup
 from deliveries.monitoring import backlog
@@ -28,8 +28,8 @@ NEWEST = lanes.FROM_THE_NEWEST
 
 
 def woken(loop: str = "") -> set[int]:
-    found, _, _ = lanes.take(loop or loop_id(), 100)
-    return {each.webhook_id for each in found}
+    lanes_taken, _, _ = lanes.take(loop or loop_id(), 100)
+    return {each.webhook_id for each in lanes_taken}
 
 
 @pytest.fixture
@@ -56,12 +56,12 @@ def test_a_webhook_belongs_to_one_loop_at_a_time(company: Company, webhook: Webh
     publishing.publish([build.news(company)])
 
     assert woken(second) == set()
-    assert [(each.webhook_id, each.taken) for each in lanes.take(first, 10)[0]] == [
+    assert [(each.webhook_id, each.is_new) for each in lanes.take(first, 10)[0]] == [
         (webhook.pk, False)
     ]
 
 
-def test_one_that_is_released_unfinished_wakes_up_again(company: Company, webhook: Webhook) -> None:
+def test_webhook_released_unfinished_wakes_up_again(company: Company, webhook: Webhook) -> None:
     first, second = leases.join(2), leases.join(2)
     publishing.publish([build.news(company)])
     woken(first)
@@ -71,7 +71,7 @@ def test_one_that_is_released_unfinished_wakes_up_again(company: Company, webhoo
     assert woken(second) == {webhook.pk}
 
 
-def test_one_that_is_released_sleeps_until_something_is_due(
+def test_released_webhook_sleeps_until_a_delivery_is_due(
     company: Company, webhook: Webhook
 ) -> None:
     publishing.publish([build.news(company)])
@@ -122,10 +122,10 @@ def test_hears_its_own_webhooks_behind_a_crowd_of_others(
         Wakeup.objects.create(webhook_id=other, due_at=timezone.now() - timedelta(seconds=seconds))
     Wakeup.objects.create(webhook_id=ours.pk, due_at=timezone.now())
 
-    found, more, _ = lanes.take(loop_id(), 1)
+    taken_lanes, more, _ = lanes.take(loop_id(), 1)
 
-    assert ours.pk in {each.webhook_id for each in found}
-    assert (len(found), more) == (2, True)
+    assert ours.pk in {each.webhook_id for each in taken_lanes}
+    assert (len(taken_lanes), more) == (2, True)
 
 
 def test_loops_share_what_wakes_up_at_once(
@@ -138,7 +138,7 @@ def test_loops_share_what_wakes_up_at_once(
 
     at_first = woken(first)
     assert len(at_first) == 5
-    # A few, in any case.
+    # Each loop gets a few, in any case.
     in_turn = [woken(first), woken(second)]
 
     assert [len(each) for each in in_turn] == [2, 3]
@@ -200,7 +200,7 @@ def test_the_next_of_a_shipment_wakes_its_webhook(company: Company, webhook: Web
     assert len(claim()) == 1
 
 
-def test_what_waits_behind_another_wakes_up_with_it(company: Company, webhook: Webhook) -> None:
+def test_parked_delivery_wakes_up_with_the_older_one(company: Company, webhook: Webhook) -> None:
     publishing.publish([build.news(company, 1), build.news(company, 1)])
     woken()
     head = Delivery.objects.order_by("event_id")[0]
@@ -270,7 +270,7 @@ def test_the_webhooks_of_a_lost_loop_are_anybodys(company: Company, webhook: Web
 
 
 def test_a_loop_that_was_given_up_takes_no_webhooks(company: Company, webhook: Webhook) -> None:
-    """Trap: its statement was on its way for longer than its lease."""
+    """Refuse it: its statement was on its way for longer than its lease."""
     late, other = str(leases.join(2)), str(leases.join(2))
     publishing.publish([build.news(company)])
     Loop.objects.filter(pk=late).update(lost=True)
@@ -283,18 +283,18 @@ def test_a_loop_that_was_given_up_takes_no_webhooks(company: Company, webhook: W
 def test_webhooks_of_loops_that_are_no_more_are_anybody_s(
     company: Company, birch: Company, webhook: Webhook
 ) -> None:
-    late, gone, other = str(leases.join(3)), str(leases.join(3)), str(leases.join(3))
-    theirs, kept = build.webhook(birch), build.webhook(birch, type_id=4)
-    owners = {webhook: late, theirs: gone, kept: other}
+    late, ended, other = str(leases.join(3)), str(leases.join(3)), str(leases.join(3))
+    theirs, other_webhook = build.webhook(birch), build.webhook(birch, type_id=4)
+    owners = {webhook: late, theirs: ended, other_webhook: other}
     for each, loop in owners.items():
         TakenLane.objects.create(webhook_id=each.pk, loop_id=loop)
     Loop.objects.filter(pk=late).update(lost=True)
-    Loop.objects.filter(pk=gone).delete()
+    Loop.objects.filter(pk=ended).delete()
 
     assert leases.free_orphaned() == 2
     assert woken(other) == {webhook.pk, theirs.pk}
     assert leases.free_orphaned() == 0
-    assert lanes_of(other) == {webhook.pk, theirs.pk, kept.pk}
+    assert lanes_of(other) == {webhook.pk, theirs.pk, other_webhook.pk}
 
 
 def test_a_loop_whose_lease_has_run_out_goes_on_where_nobody_took_over(db: None) -> None:
@@ -327,7 +327,7 @@ def test_lost_loops_are_forgotten_in_time(db: None) -> None:
 
 
 def many_webhooks(company: Company, count: int) -> list[int]:
-    """Each with an event that waits."""
+    """Create webhooks with an event that waits."""
     ids = [build.webhook(company).pk for _ in range(count)]
     publishing.publish([build.news(company)])
     return ids
@@ -345,10 +345,10 @@ def test_a_loop_that_joins_is_given_its_part(company: Company) -> None:
     second = leases.join(2)
     assert sharing.surplus(first) == 12
 
-    sharing.give(first, ids[:12])
+    sharing.transfer(first, ids[:12])
 
     assert (lanes_of(first), lanes_of(second)) == (set(ids[12:]), set(ids[:12]))
-    assert {(each.webhook_id, each.taken) for each in lanes.take(second, 100)[0]} == {
+    assert {(each.webhook_id, each.is_new) for each in lanes.take(second, 100)[0]} == {
         (webhook_id, False) for webhook_id in ids[:12]
     }
     assert sharing.surplus(first) == sharing.surplus(second) == 0
@@ -358,10 +358,10 @@ def test_the_first_loop_gets_back_what_others_have_little_to_do_with(company: Co
     first, second, third = (leases.join(3) for _ in range(3))
     ids = many_webhooks(company, 12)
     woken(second)
-    sharing.give(second, ids[:4])
+    sharing.transfer(second, ids[:4])
     assert lanes_of(first) == set(ids[:4])
 
-    sharing.give(second, ids[4:], hand_back=True)
+    sharing.transfer(second, ids[4:], hand_back=True)
 
     assert (lanes_of(first), lanes_of(third)) == (set(ids), set())
 
@@ -382,14 +382,14 @@ def test_a_loop_that_stands_by_takes_what_is_left_alone(company: Company, webhoo
 
     Wakeup.objects.update(due_at=timezone.now() - timedelta(seconds=61))
 
-    assert [each.taken for each in lanes.take(second, 10, leave=60.0).woken] == [True]
+    assert [each.is_new for each in lanes.take(second, 10, leave=60.0).woken] == [True]
     publishing.publish([build.news(company)])
-    # What is its own, it hears at once.
-    assert [each.taken for each in lanes.take(second, 10, leave=60.0).woken] == [False]
+    # Its own webhooks are handed over at once.
+    assert [each.is_new for each in lanes.take(second, 10, leave=60.0).woken] == [False]
 
 
-def test_who_wakes_up_says_where_it_is_sent_to(company: Company, webhook: Webhook) -> None:
-    """As it is asked for before each claim, so that nothing is sent on what was so before."""
+def test_woken_webhooks_come_with_their_addresses(company: Company, webhook: Webhook) -> None:
+    """Return the addresses as before each claim, so that no claim uses outdated ones."""
     Webhook.objects.filter(pk=webhook.pk).update(
         max_in_flight=3, standard_headers=True, auth_token=encryption.encrypt("a token")
     )
@@ -398,10 +398,10 @@ def test_who_wakes_up_says_where_it_is_sent_to(company: Company, webhook: Webhoo
     Health.objects.create(webhook=webhook, failures=1, rests=1, catch_up_before=timezone.now())
     publishing.publish([build.news(company)])
 
-    heard = lanes.take(loop_id(), 10)
+    turn = lanes.take(loop_id(), 10)
 
-    assert heard.addresses == rendering.addresses([webhook.pk, unread.pk])
-    assert list(heard.addresses) == [webhook.pk]
+    assert turn.addresses == rendering.addresses([webhook.pk, unread.pk])
+    assert list(turn.addresses) == [webhook.pk]
 
 
 def test_a_few_more_are_no_surplus(company: Company) -> None:
@@ -412,25 +412,25 @@ def test_a_few_more_are_no_surplus(company: Company) -> None:
     assert sharing.surplus(first) == 0
 
 
-def test_a_loop_of_the_version_before_is_given_nothing(company: Company) -> None:
+def test_loop_of_an_earlier_version_is_given_nothing(company: Company) -> None:
     first, second = leases.join(2), leases.join(2)
     ids = many_webhooks(company, 24)
     woken(first)
     Loop.objects.filter(pk=second).update(takes_lanes=False)
     assert sharing.surplus(first) == 0
 
-    sharing.give(first, ids)
+    sharing.transfer(first, ids)
 
     assert TakenLane.objects.count() == 0
     assert set(Wakeup.objects.values_list("webhook_id", flat=True)) == set(ids)
 
 
 @pytest.mark.parametrize("end", ["leaves", "is lost"])
-def test_what_was_given_to_a_loop_that_ends_is_anybody_s(company: Company, end: str) -> None:
+def test_webhooks_given_to_an_ended_loop_are_free(company: Company, end: str) -> None:
     first, second = leases.join(2), leases.join(2)
     ids = many_webhooks(company, 24)
     woken(first)
-    sharing.give(first, ids[:12])
+    sharing.transfer(first, ids[:12])
 
     if end == "leaves":
         leases.leave(second)
@@ -451,12 +451,12 @@ def test_a_worker_with_all_places_is_asked_for_one(
 
     assert [leases.join(3), leases.join(3)] == [None, None]
 
-    asked = [loop for loop in (first, second, third) if leases.renew(loop).yields]
-    assert asked == [third]
+    yielding = [loop for loop in (first, second, third) if leases.renew(loop).yields]
+    assert yielding == [third]
     leases.leave(third)
     joined = leases.join(3)
     assert joined is not None
-    # Two and one: as even as three places are for two.
+    # Three places split into two and one are as even as they can be.
     assert leases.join(3) is None
     assert not any(leases.renew(loop).yields for loop in (first, second, joined))
 
@@ -476,7 +476,7 @@ def test_a_loop_that_is_asked_for_its_place_ends_and_frees_its_webhooks(
 
 
 def test_finds_what_has_no_wakeup(company: Company) -> None:
-    """Rows changed by hand may lack one."""
+    """Find rows that were changed in SQL and may lack one."""
     missed, later, awake, owned, paused = (build.webhook(company) for _ in range(5))
     publishing.publish([build.news(company)])
     Wakeup.objects.exclude(webhook_id=awake.pk).delete()
@@ -496,15 +496,15 @@ def test_looks_for_them_a_part_at_a_time(company: Company) -> None:
     Wakeup.objects.all().delete()
     Delivery.objects.update(due_at=timezone.now() - HOUR)
 
-    before, found = lanes.find_missed(NEWEST, 2)
-    assert (before, found) == (webhooks[3], 2)
-    before, found = lanes.find_missed(before, 2)
-    assert (before, found) == (webhooks[1], 2)
+    before, count = lanes.find_missed(NEWEST, 2)
+    assert (before, count) == (webhooks[3], 2)
+    before, count = lanes.find_missed(before, 2)
+    assert (before, count) == (webhooks[1], 2)
     assert lanes.find_missed(before, 2) == (NEWEST, 1)
 
 
-def test_what_was_just_delivered_is_not_looked_at_to_find_them(company: Company) -> None:
-    """Its rows are gone, its entries in the index are not: 240 ms beside a backlog."""
+def test_search_skips_recently_delivered_rows(company: Company) -> None:
+    """Skip its rows: their dead index entries cost 240 ms next to a backlog."""
     build.webhook(company)
     loop = leases.join(1)
     publishing.publish([build.news(company, number) for number in range(2, 1000)])
@@ -539,10 +539,8 @@ def test_wakeups_are_read_through_their_index(company: Company, webhook: Webhook
 
 
 @pytest.mark.parametrize("statement", ["take", "find_missed", "oldest_due", "addresses"])
-def test_a_webhook_is_looked_up_by_its_id_also_where_there_were_none(
-    webhook: Webhook, statement: str
-) -> None:
-    """To a planner that knows of no rows any index looks as good."""
+def test_webhook_is_looked_up_by_id_also_on_empty_tables(webhook: Webhook, statement: str) -> None:
+    """Force the index: to a planner that knows of no rows any index looks as good."""
     values: dict[str, Any] = {
         "take": (lanes.TAKE, {"loop": loop_id(), "most": 10, "leave": 0.0, **lanes.SIZES}),
         "find_missed": (lanes.FIND_MISSED, {"before": NEWEST, "most": 10, "grace": 5.0}),

@@ -1,4 +1,4 @@
-"""Limits that the pages promise, as numbers: not through the constants that hold them."""
+"""Documented limits as numbers, not through the constants that hold them."""
 
 from datetime import timedelta
 
@@ -11,13 +11,13 @@ from deliveries import publishing
 from deliveries.engine import leases, pausing
 from deliveries.engine.lane_book import LaneBook
 from deliveries.engine.pace import Pace
-from deliveries.engine.rooms import Rooms
 from deliveries.engine.schedule import next_wait
+from deliveries.engine.slots import Slots
 from deliveries.engine.turn import Turn
 from deliveries.http.answers import Incoming, retry_after
 from deliveries.models import Delivery, Health, Loop
 from tests import builders as build
-from tests.deliveries.test_rooms import lane, start_all
+from tests.deliveries.test_slots import lane, start_all
 from tests.sending import claim, on_loan
 
 
@@ -79,7 +79,7 @@ def test_a_lease_lasts_four_seconds_and_is_renewed_every_second(db: None) -> Non
 
 
 def behind(company: Company, **changes: object) -> tuple[Delivery, timedelta]:
-    """Two events of a shipment; the first is as said. The second once it is parked, how long."""
+    """Publish two events, the first with `changes`; returns the parked one and its wait."""
     build.webhook(company)
     publishing.publish([build.news(company, 1), build.news(company, 1)])
     head, other = Delivery.objects.order_by("event_id")
@@ -104,8 +104,8 @@ def test_waits_a_second_behind_what_is_in_flight(company: Company) -> None:
     assert timedelta(seconds=1) <= parked < timedelta(seconds=2)
 
 
-@pytest.mark.parametrize(("minutes", "held"), [(59, True), (61, False)])
-def test_holds_a_shipment_for_an_hour(company: Company, minutes: int, held: bool) -> None:
+@pytest.mark.parametrize(("minutes", "blocked"), [(59, True), (61, False)])
+def test_holds_a_shipment_for_an_hour(company: Company, minutes: int, blocked: bool) -> None:
     now = timezone.now()
 
     other, _ = behind(
@@ -114,7 +114,7 @@ def test_holds_a_shipment_for_an_hour(company: Company, minutes: int, held: bool
         first_attempt_at=now - timedelta(minutes=minutes),
     )
 
-    assert (other.claimed_by is None) is held
+    assert (other.claimed_by is None) is blocked
 
 
 @pytest.mark.parametrize(("hours", "paused"), [(119, 0), (121, 1)])
@@ -136,12 +136,12 @@ def test_counts_them_from_when_it_was_resumed(company: Company, hours: int, paus
 
 @pytest.mark.parametrize(("slow", "most"), [(False, 2048), (True, 1024)])
 def test_a_loop_has_2048_slots_and_half_of_them_for_slow_ones(slow: bool, most: int) -> None:
-    rooms = Rooms()
+    slots = Slots()
     for webhook_id in range(1, 5_000):
         each = lane(webhook_id, slow=slow)
-        rooms.hold(each, on_loan(webhook_id))
+        slots.hold(each, on_loan(webhook_id))
 
-    assert len(start_all(rooms)) == most
+    assert len(start_all(slots)) == most
 
 
 def test_a_window_begins_with_two_and_has_bounds() -> None:
@@ -157,7 +157,7 @@ def test_a_window_begins_with_two_and_has_bounds() -> None:
 
 
 def test_a_lane_with_nothing_to_do_is_released_after_two_seconds() -> None:
-    book, turn = LaneBook(Rooms()), Turn()
+    book, turn = LaneBook(Slots()), Turn()
     book._lanes[7] = lane(7)
     book._lanes[7].due = False
 

@@ -1,4 +1,4 @@
-"""The doorbell has a queue of its own, which a worker's main process reads by itself."""
+"""The doorbell has a queue of its own, which a worker's main process reads itself."""
 
 from django.conf import settings
 from kombu import Connection, Queue
@@ -23,6 +23,6 @@ def test_hears_the_doorbell_and_takes_no_task() -> None:
             opened.drain_events(timeout=60)
 
         assert len(rings) == 1
-        # Acknowledged: nobody hears it again.
+        # It was acknowledged, so nobody receives it again.
         assert doorbell_queue()(opened.default_channel).get() is None
         assert tasks.get().headers["task"] == doorbell.RUN_JOB

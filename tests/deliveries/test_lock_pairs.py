@@ -25,22 +25,22 @@ from deliveries.upkeep import deleted_webhooks, partitions, pruning, replaying, 
 from deliveries.upkeep.choosing import Choice, ChosenCount
 from tests import builders as build
 from tests.deliveries.test_recording import claim_one, result
-from tests.locks import MakePair, Pair, made_in, play, shown_elsewhere, shows, twice
+from tests.locks import MakePair, Pair, covered_elsewhere, pairs_in, play, shows, twice
 from webhooks.models import Webhook
 from webhooks.targets import host_in
 
-shown_elsewhere(
+covered_elsewhere(
     "deliveries/engine/leases.py::join",
     "tests/deliveries/test_turns.py::test_two_that_join_at_once_do_not_both_get_the_last_place",
 )
-shown_elsewhere(
+covered_elsewhere(
     "deliveries/upkeep/replaying.py::step_replay",
     "tests/deliveries/test_replaying.py::test_two_workers_take_one_step_between_them",
 )
 
 
 def waiting_webhook() -> Webhook:
-    """One with a delivery that is due."""
+    """Create a webhook with a due delivery."""
     webhook = build.webhook(build.company())
     publishing.publish([build.news(webhook.company)])
     return webhook
@@ -87,13 +87,13 @@ def take_the_same_webhook() -> Pair:
     return Pair(first=partial(take, one), second=partial(take, other), gives=[], waits=False)
 
 
-@shows("deliveries/engine/sharing.py::GIVE")
+@shows("deliveries/engine/sharing.py::TRANSFER")
 def give_to_a_loop_that_leaves() -> Pair:
     webhook = waiting_webhook()
     one, other = str(leases.join(2)), str(leases.join(2))
     lanes.take(one, 9)
     return Pair(
-        first=partial(sharing.give, one, [webhook.pk]),
+        first=partial(sharing.transfer, one, [webhook.pk]),
         second=partial(leases.leave, other),
         at=re.compile("DELETE FROM deliveries_loop"),
     )
@@ -101,7 +101,7 @@ def give_to_a_loop_that_leaves() -> Pair:
 
 @shows("deliveries/engine/holding.py::STILL_HELD")
 def wait_for_a_host_that_is_being_released() -> Pair:
-    """A release finds what began to wait just before: it does not rest for half a minute."""
+    """Wait for the release, or the webhook would rest for half a minute after it."""
     webhook = waiting_webhook()
     host = host_in(webhook.url)
     holding.hold_host(host, by="olga")
@@ -150,12 +150,12 @@ def abandon_the_same_deliveries() -> Pair:
     waiting_webhook()
     Webhook.objects.update(active=False)
     lines: list[str] = []
-    told = pruning.Told(lines.append, lambda text: None, dry_run=False)
+    output = pruning.Told(lines.append, lambda text: None, dry_run=False)
     later = timezone.now() + timedelta(hours=1)
 
     def abandon() -> int:
         lines.clear()
-        pruning.cancel_abandoned(later, told)
+        pruning.cancel_abandoned(later, output)
         return len(lines)
 
     return twice(abandon, gives=0, waits=False)
@@ -179,7 +179,7 @@ FAR = date(2090, 5, 1)
 
 
 def while_read(table: str, change: Callable[[], object]) -> Pair:
-    """A change of the tables, which is taken back, while somebody reads one of them."""
+    """Pair a change of the tables, which is rolled back, with a reader of one of them."""
 
     def read() -> None:
         with transaction.get_connection().cursor() as cursor:
@@ -205,6 +205,6 @@ def swap_what_is_read() -> Pair:
 
 
 @pytest.mark.usefixtures("rows_to_keep")
-@pytest.mark.parametrize("make", made_in(__name__), ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", pairs_in(__name__), ids=lambda make: make.__name__)
 def test_second_party_waits_or_passes_by(make: MakePair) -> None:
     play(make())

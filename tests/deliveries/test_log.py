@@ -1,4 +1,4 @@
-"""What a company sees of its deliveries, and may do about them."""
+"""The delivery log of a company, and the actions in it."""
 
 from datetime import datetime, timedelta
 from io import StringIO
@@ -58,16 +58,16 @@ def test_pages_by_cursor_without_gap_or_repeat(api: APIClient, company: Company)
     webhook = build.webhook(company)
     publishing.publish([build.news(company, n) for n in range(25)])
     finish(7)
-    seen, query = [], {"limit": 10}
+    ids, query = [], {"limit": 10}
 
     while True:
         page = api.get(f"/webhooks/{webhook.pk}/deliveries", query).json()
-        seen += [each["shipment_id"] for each in page["data"]]
+        ids += [each["shipment_id"] for each in page["data"]]
         if page["next_cursor"] is None:
             break
         query["cursor"] = page["next_cursor"]
 
-    assert seen == list(range(24, -1, -1))
+    assert ids == list(range(24, -1, -1))
 
 
 @pytest.mark.parametrize("many", [1, 20])
@@ -213,12 +213,12 @@ def test_a_window_has_its_start_and_not_its_end(api: APIClient, company: Company
         query = {name: time.isoformat() for name, time in window.items()}
         return len(api.get(f"/webhooks/{webhook.pk}/deliveries", query).json()["data"])
 
-    def found(**window: datetime) -> int:
-        out, given = StringIO(), [f"--{name}={time.isoformat()}" for name, time in window.items()]
-        call_command("redeliver", f"--webhook={webhook.pk}", *given, "--dry-run", stdout=out)
+    def recovered(**window: datetime) -> int:
+        out, options = StringIO(), [f"--{name}={time.isoformat()}" for name, time in window.items()]
+        call_command("redeliver", f"--webhook={webhook.pk}", *options, "--dry-run", stdout=out)
         return int(out.getvalue().split()[0])
 
-    for count in (listed, found):
+    for count in (listed, recovered):
         assert count(since=created, until=later) == 1
         assert (count(since=later), count(until=created)) == (0, 0)
 
@@ -260,7 +260,7 @@ def test_the_command_refuses_the_same_times(db: None, time: str, why: str) -> No
         call_command("redeliver", f"--since={time}")
 
 
-def test_says_how_a_webhook_does(api: APIClient, company: Company) -> None:
+def test_health_of_a_webhook_is_shown(api: APIClient, company: Company) -> None:
     webhook = build.webhook(company)
     publishing.publish([build.news(company, n) for n in range(5)])
     finish(3)

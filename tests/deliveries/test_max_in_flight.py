@@ -1,4 +1,4 @@
-"""Never more requests at once than a webhook's company asks for (decision N22)."""
+"""Requests in flight never exceed the limit of the webhook's company (decision N22)."""
 
 import threading
 from collections.abc import Iterator
@@ -11,9 +11,9 @@ from django.db import connection
 from companies.models import Company
 from core.jobs.bell import Bell
 from deliveries import publishing
-from deliveries.engine.beside import Beside
 from deliveries.engine.loop import Engine
-from deliveries.engine.rooms import SLOTS
+from deliveries.engine.runner import Runner
+from deliveries.engine.slots import SLOTS
 from deliveries.http.transport import Transport
 from deliveries.models import Delivery, Loop, State, TakenLane
 from tests import builders as build
@@ -24,7 +24,7 @@ from webhooks.targets import Policy
 
 
 class Counter:
-    """Answers only once as many requests are in flight as it wants to see, or after a moment."""
+    """Answers once as many requests are in flight as it wants to see, or after a moment."""
 
     def __init__(self, wanted: int) -> None:
         self.wanted = wanted
@@ -37,7 +37,7 @@ class Counter:
             self._now += 1
             self.most = max(self.most, self._now)
             self._change.notify_all()
-            # Whoever sends more than it may has this long to show it.
+            # A sender beyond its limit has this long to show it.
             self._change.wait_for(lambda: self.most >= self.wanted, timeout=0.05)
             self._now -= 1
         return Answer()
@@ -50,11 +50,11 @@ def receiver() -> Iterator[Receiver]:
 
 
 def run_loop(allowed: Policy, stop: threading.Event) -> int:
-    with closing(Transport(allowed, concurrency=SLOTS)) as transport, closing(Beside()) as beside:
+    with closing(Transport(allowed, concurrency=SLOTS)) as transport, closing(Runner()) as runner:
         try:
-            return Engine(transport, stop.is_set, beside, Bell()).run()
+            return Engine(transport, stop.is_set, runner, Bell()).run()
         finally:
-            # Each thread has a connection of its own.
+            # Each thread has a database connection of its own.
             connection.close()
 
 
@@ -72,7 +72,7 @@ def run_two_loops(allowed: Policy, receiver: Receiver, expected: int) -> None:
 def test_holds_over_two_loops(
     rows_to_keep: None, company: Company, receiver: Receiver, loopback: Policy
 ) -> None:
-    """Without the limit a window grows to as many as the receiver wants to see."""
+    """Hold the limit: without it a window grows to as many as the receiver wants to see."""
     spared = build.webhook(company, url=f"{receiver.url}/spared", max_in_flight=3)
     receiver.answer = counter = Counter(wanted=4)
     for part in range(6):
@@ -86,7 +86,7 @@ def test_holds_over_two_loops(
 
 
 @pytest.mark.parametrize("most", [None, 1000])
-def test_a_webhook_without_such_a_wish_gets_more(
+def test_webhook_without_a_limit_gets_more(
     company: Company, receiver: Receiver, loopback: Policy, most: int | None
 ) -> None:
     build.webhook(company, url=receiver.url, max_in_flight=most)

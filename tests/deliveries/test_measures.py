@@ -1,4 +1,4 @@
-"""Counts of attempts: how many, how they ended, how long they took; and how few series."""
+"""Metrics of attempts: counts, outcomes and durations, in few series."""
 
 import time
 from datetime import timedelta
@@ -12,7 +12,7 @@ from companies.models import Company
 from core.measures.counting import pending
 from core.models import Sum
 from deliveries import publishing
-from deliveries.engine.rooms import SLOTS
+from deliveries.engine.slots import SLOTS
 from deliveries.models import Delivery, Health, Loop
 from tests import builders as build
 from tests.core.test_metrics import figures, of
@@ -45,19 +45,19 @@ def test_counts_attempts_by_what_came_of_them(
     make_due()
     deliver(loopback)
 
-    # Written when the loops ended.
+    # The counts were written when the loops ended.
     assert not pending
-    found = figures(client)
+    samples = figures(client)
 
-    assert of(found, "delivery_attempts_total", outcome="delivered", error="") == 5
-    assert of(found, "delivery_attempts_total", outcome="failed", error="http_5xx") == 2
-    assert of(found, "delivery_attempts_total", outcome="failed", error="http_4xx") == 1
-    assert of(found, "deliveries_finished_total", outcome="delivered") == 5
-    assert of(found, "deliveries_finished_total", outcome="given_up") == 1
-    assert of(found, "delivery_attempt_duration_seconds_count", outcome="delivered") == 5
-    assert of(found, "delivery_attempt_duration_seconds_count", outcome="failed") == 3
-    # Of those that the first attempt delivered.
-    assert of(found, "delivery_latency_seconds_count") == 3
+    assert of(samples, "delivery_attempts_total", outcome="delivered", error="") == 5
+    assert of(samples, "delivery_attempts_total", outcome="failed", error="http_5xx") == 2
+    assert of(samples, "delivery_attempts_total", outcome="failed", error="http_4xx") == 1
+    assert of(samples, "deliveries_finished_total", outcome="delivered") == 5
+    assert of(samples, "deliveries_finished_total", outcome="given_up") == 1
+    assert of(samples, "delivery_attempt_duration_seconds_count", outcome="delivered") == 5
+    assert of(samples, "delivery_attempt_duration_seconds_count", outcome="failed") == 3
+    # The latency counts first attempts that succeeded.
+    assert of(samples, "delivery_latency_seconds_count") == 3
 
 
 def test_measures_from_the_event_to_the_answer(
@@ -69,11 +69,11 @@ def test_measures_from_the_event_to_the_answer(
     Delivery.objects.update(id=f"{made_at:012x}70008000000000000000")
     deliver(loopback)
 
-    found = figures(client)
+    samples = figures(client)
 
-    assert of(found, "delivery_latency_seconds_bucket", le="60.0") == 0
-    assert of(found, "delivery_latency_seconds_bucket", le="300.0") == 1
-    seconds = of(found, "delivery_latency_seconds_sum")
+    assert of(samples, "delivery_latency_seconds_bucket", le="60.0") == 0
+    assert of(samples, "delivery_latency_seconds_bucket", le="300.0") == 1
+    seconds = of(samples, "delivery_latency_seconds_sum")
     assert seconds is not None
     assert 100 <= seconds < 160
 
@@ -109,20 +109,20 @@ def test_shows_what_waits_by_what_it_waits_for(client: Client, company: Company)
     publishing.publish([build.news(paused.company)])
     Webhook.objects.filter(pk=paused.pk).update(active=False)
 
-    found = figures(client)
+    samples = figures(client)
 
-    assert of(found, "deliveries_waiting") == 9
+    assert of(samples, "deliveries_waiting") == 9
     waiting = {
-        kind: of(found, "deliveries_waiting_by_kind", kind=kind)
+        kind: of(samples, "deliveries_waiting_by_kind", kind=kind)
         for kind in ("first_attempt", "retry", "resting", "paused")
     }
     assert waiting == {"first_attempt": 7, "retry": 1, "resting": 0, "paused": 1}
-    retry = of(found, "delivery_oldest_due_by_kind_seconds", kind="retry")
-    fresh = of(found, "delivery_oldest_due_by_kind_seconds", kind="first_attempt")
+    retry = of(samples, "delivery_oldest_due_by_kind_seconds", kind="retry")
+    fresh = of(samples, "delivery_oldest_due_by_kind_seconds", kind="first_attempt")
     assert retry is not None
     assert fresh is not None
     assert retry >= 50 > fresh
-    assert of(found, "delivery_oldest_due_seconds") == retry
+    assert of(samples, "delivery_oldest_due_seconds") == retry
 
 
 def test_shows_the_loops_and_their_slots(client: Client, db: None) -> None:
@@ -139,12 +139,12 @@ def test_shows_the_loops_and_their_slots(client: Client, db: None) -> None:
             busy=10,
         )
 
-    found = figures(client)
+    samples = figures(client)
 
-    assert of(found, "engine_loops") == 2
-    assert of(found, "engine_slots") == 2 * SLOTS
-    assert of(found, "engine_slots_busy") == 20
-    assert of(found, "engine_loops_wanted") == settings.DELIVERY_LOOPS
+    assert of(samples, "engine_loops") == 2
+    assert of(samples, "engine_slots") == 2 * SLOTS
+    assert of(samples, "engine_slots_busy") == 20
+    assert of(samples, "engine_loops_wanted") == settings.DELIVERY_LOOPS
 
 
 def test_a_receiver_that_is_down_is_counted_also_between_its_attempts(
@@ -155,7 +155,7 @@ def test_a_receiver_that_is_down_is_counted_also_between_its_attempts(
     publishing.publish([build.news(company, n) for n in range(3)])
     deliver(loopback)
 
-    # Nothing is due, and nobody rests, for minutes: receivers that answer are not left alone.
+    # For minutes nothing is due and nobody rests: receivers that answer are not left alone.
     assert not Health.objects.filter(resting_until__gt=timezone.now()).exists()
     assert of(figures(client), "webhooks_failing") == 1
 
@@ -170,9 +170,7 @@ def test_a_receiver_that_is_down_is_counted_also_between_its_attempts(
     assert of(figures(client), "webhooks_failing") == 0
 
 
-def test_of_failing_webhooks_those_count_that_have_something_waiting(
-    client: Client, company: Company
-) -> None:
+def test_failing_webhooks_count_if_deliveries_wait(client: Client, company: Company) -> None:
     for failures in (2, 3, 9):
         Health.objects.create(webhook=build.webhook(company), failures=failures)
     assert of(figures(client), "webhooks_failing") == 0

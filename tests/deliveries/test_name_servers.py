@@ -1,4 +1,4 @@
-"""What c-ares makes of name servers that answer, fail, cut short or stay silent."""
+"""c-ares with name servers that answer, fail, truncate or stay silent."""
 
 import os
 import select
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from deliveries.http import name_servers
-from deliveries.http.name_servers import Found, NameServers
+from deliveries.http.name_servers import LookupResult, NameServers
 from tests.deliveries.name_server import NameServer, name_server
 from tests.waiting import wait_until
 
@@ -31,20 +31,20 @@ def names(server: NameServer) -> Iterator[NameServers[str]]:
 
 
 def answered(
-    names: NameServers[str], enough: Callable[[dict[str, Found]], bool]
-) -> dict[str, Found]:
-    """Read answers, in the order in which they come, until there are enough."""
-    found = dict(names.answers())
-    while not enough(found):
+    names: NameServers[str], enough: Callable[[dict[str, LookupResult]], bool]
+) -> dict[str, LookupResult]:
+    """Collect answers, in the order of their arrival, until there are enough."""
+    answers = dict(names.answers())
+    while not enough(answers):
         select.select([names], [], [], 0.1)
-        found |= dict(names.answers())
-    return found
+        answers |= dict(names.answers())
+    return answers
 
 
-def look_up(names: NameServers[str], *hosts: str) -> dict[str, Found]:
+def look_up(names: NameServers[str], *hosts: str) -> dict[str, LookupResult]:
     for host in hosts:
         names.ask(host, host)
-    return answered(names, lambda found: len(found) == len(hosts))
+    return answered(names, lambda answers: len(answers) == len(hosts))
 
 
 @pytest.mark.parametrize(
@@ -61,8 +61,8 @@ def test_gives_the_addresses_of_both_kinds(
     server: NameServer, names: NameServers[str], answer: str, addresses: set[str]
 ) -> None:
     server.answers["hooks.example.com"] = answer
-    found = look_up(names, "hooks.example.com")["hooks.example.com"]
-    assert (set(found.addresses), len(found.addresses)) == (addresses, len(addresses))
+    result = look_up(names, "hooks.example.com")["hooks.example.com"]
+    assert (set(result.addresses), len(result.addresses)) == (addresses, len(addresses))
     assert names.open_questions == 0
 
 
@@ -73,9 +73,9 @@ def test_tells_a_name_that_does_not_exist_from_one_that_cannot_be_looked_up(
     server: NameServer, names: NameServers[str], answer: str, exists: bool
 ) -> None:
     server.answers["hooks.example.com"] = answer
-    found = look_up(names, "hooks.example.com")["hooks.example.com"]
-    assert (found.addresses, found.exists) == ((), exists)
-    assert found.error
+    result = look_up(names, "hooks.example.com")["hooks.example.com"]
+    assert (result.addresses, result.exists) == ((), exists)
+    assert result.error
 
 
 def test_asks_over_tcp_for_what_is_too_long_for_a_datagram(
@@ -83,21 +83,21 @@ def test_asks_over_tcp_for_what_is_too_long_for_a_datagram(
 ) -> None:
     addresses = [f"93.184.{number // 250}.{number % 250}" for number in range(1000)]
     server.answers["hooks.example.com"] = ",".join(addresses)
-    found = look_up(names, "hooks.example.com")["hooks.example.com"]
-    assert set(found.addresses) == set(addresses)
+    answer = look_up(names, "hooks.example.com")["hooks.example.com"]
+    assert set(answer.addresses) == set(addresses)
     assert server.over_tcp == ["hooks.example.com"]
 
 
 def test_asks_again_where_a_datagram_is_lost(server: NameServer, names: NameServers[str]) -> None:
     server.answers["hooks.example.com"] = "TIMEOUT"
     names.ask("hooks.example.com", "hooks.example.com")
-    while len(server.asked) < 2:
+    while len(server.questions) < 2:
         select.select([names], [], [], 0.01)
     assert list(names.answers()) == []
     server.answers["hooks.example.com"] = GOOD
-    found = answered(names, bool)["hooks.example.com"]
-    assert found.addresses == (GOOD,)
-    assert len(server.asked) > 2
+    answer = answered(names, bool)["hooks.example.com"]
+    assert answer.addresses == (GOOD,)
+    assert len(server.questions) > 2
 
 
 def test_says_that_name_servers_are_silent(
@@ -105,8 +105,8 @@ def test_says_that_name_servers_are_silent(
 ) -> None:
     monkeypatch.setattr(name_servers, "TRIES", 2)
     with closing(NameServers[str]([server.address])) as names:
-        found = look_up(names, "dead.example.com")["dead.example.com"]
-    assert (found.addresses, found.exists) == ((), True)
+        answer = look_up(names, "dead.example.com")["dead.example.com"]
+    assert (answer.addresses, answer.exists) == ((), True)
 
 
 def test_answers_the_living_while_hundreds_are_silent(
@@ -118,27 +118,27 @@ def test_answers_the_living_while_hundreds_are_silent(
         names.ask(f"dead{number}.example.com", f"dead{number}.example.com")
     for host in living:
         names.ask(host, host)
-    found = answered(names, lambda found: living.keys() <= found.keys())
-    assert living.keys() == set(list(found)[: len(living)])
+    answers = answered(names, lambda answers: living.keys() <= answers.keys())
+    assert living.keys() == set(list(answers)[: len(living)])
 
 
 def test_loses_no_answer_where_many_are_asked_at_once(
     server: NameServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # On a busy machine an answer may come after the time of a first try, and is not lost.
+    # On a busy machine an answer may come after the first try's time, and must not be lost.
     monkeypatch.setattr(name_servers, "FIRST_TRY_SECONDS", 5.0)
-    # What a kernel without a larger limit gives.
+    # A kernel's buffer without a larger limit.
     monkeypatch.setattr(name_servers, "ROOM_BYTES", 106_496)
     server.answers = {f"hooks{number}.example.com": GOOD for number in range(2000)}
     with closing(NameServers[str]([server.address])) as names:
         for number, host in enumerate(server.answers, start=1):
             names.ask(host, host)
-            # The server keeps up, also where it has had no processor for a while.
-            while number % 16 == 0 and len(server.asked) < 2 * number:
+            # Wait for the server, which may have had no processor for a while.
+            while number % 16 == 0 and len(server.questions) < 2 * number:
                 time.sleep(0.001)
-        found = answered(names, lambda found: len(found) == len(server.answers))
-    assert {each.addresses for each in found.values()} == {(GOOD,)}
-    assert len(server.asked) < 2 * 2000 * 1.25, "few questions were asked again"
+        answers = answered(names, lambda answers: len(answers) == len(server.answers))
+    assert {each.addresses for each in answers.values()} == {(GOOD,)}
+    assert len(server.questions) < 2 * 2000 * 1.25, "few questions were asked again"
 
 
 def test_needs_few_descriptors(server: NameServer, names: NameServers[str]) -> None:
@@ -156,25 +156,25 @@ def test_knows_the_hosts_file(server: NameServer, names: NameServers[str]) -> No
         pytest.skip("/etc/hosts names localhost only")
     host, address = hosts.popitem()
     assert address in look_up(names, host)[host].addresses
-    assert server.asked == []
+    assert server.questions == []
 
 
 @pytest.mark.parametrize(("seconds", "questions"), [(0.0, 1_000_000), (float("inf"), 2)])
 def test_reads_the_configuration_again_and_follows_its_search_list(
     server: NameServer, monkeypatch: pytest.MonkeyPatch, seconds: float, questions: int
 ) -> None:
-    """LOCALDOMAIN is part of the configuration, as resolv.conf is; see resolv.conf(5)."""
+    """Change LOCALDOMAIN, a part of the configuration like resolv.conf; see resolv.conf(5)."""
     server.answers["hooks.shop.example.net"] = GOOD
     monkeypatch.setattr(name_servers, "CONFIGURATION_SECONDS", seconds)
     monkeypatch.setattr(name_servers, "CONFIGURATION_QUESTIONS", questions)
     with closing(NameServers[str]([server.address])) as names:
         assert look_up(names, "hooks.shop")["hooks.shop"].addresses == ()
         monkeypatch.setenv("LOCALDOMAIN", "example.net")
-        found = Found()
+        answer = LookupResult()
         # c-ares reads the configuration in a thread of its own.
-        while not found.addresses:
-            found = look_up(names, "hooks.shop")["hooks.shop"]
-    assert found.addresses == (GOOD,)
+        while not answer.addresses:
+            answer = look_up(names, "hooks.shop")["hooks.shop"]
+    assert answer.addresses == (GOOD,)
 
 
 def test_does_not_remember_that_a_name_had_no_address(
@@ -184,14 +184,14 @@ def test_does_not_remember_that_a_name_had_no_address(
     server.answers["hooks.example.com"] = "EMPTY"
     assert look_up(names, "hooks.example.com")["hooks.example.com"].addresses == ()
     server.answers["hooks.example.com"] = GOOD
-    found = Found()
+    answer = LookupResult()
     # c-ares empties its cache in a thread of its own.
     for _ in range(200):
         select.select([], [], [], 0.01)
-        found = look_up(names, "hooks.example.com")["hooks.example.com"]
-        if found.addresses:
+        answer = look_up(names, "hooks.example.com")["hooks.example.com"]
+        if answer.addresses:
             break
-    assert found.addresses == (GOOD,)
+    assert answer.addresses == (GOOD,)
 
 
 def test_says_when_it_must_be_called(names: NameServers[str]) -> None:
@@ -204,12 +204,12 @@ def test_says_when_it_must_be_called(names: NameServers[str]) -> None:
 
 
 def open_sockets() -> set[str]:
-    """Name the process's sockets by inode: threads open and close other files meanwhile."""
-    found = set()
+    """Return the process's sockets by inode, as threads open and close other files meanwhile."""
+    targets = set()
     for number in os.listdir("/proc/self/fd"):
         with suppress(OSError):
-            found.add(os.readlink(f"/proc/self/fd/{number}"))
-    return {one for one in found if one.startswith("socket:")}
+            targets.add(os.readlink(f"/proc/self/fd/{number}"))
+    return {one for one in targets if one.startswith("socket:")}
 
 
 def test_closes_with_questions_open(server: NameServer) -> None:

@@ -1,4 +1,4 @@
-"""How a webhook's window follows its receiver, simulated second by second."""
+"""A webhook's window adapts to its receiver, simulated second by second."""
 
 import heapq
 from collections.abc import Callable
@@ -12,7 +12,7 @@ Receiver = Callable[[float], float]
 
 
 def serving(workers: int, seconds: float) -> Receiver:
-    """A receiver of so many workers; says when a request that comes at a time is answered."""
+    """Return a receiver with N workers: a function from a request's time to its answer's."""
     free = [0.0] * workers
 
     def answer(at: float) -> float:
@@ -24,12 +24,12 @@ def serving(workers: int, seconds: float) -> Receiver:
 
 
 def elastic(seconds: float) -> Receiver:
-    """A receiver that takes as long for a thousand at once as for one."""
+    """Return a receiver that takes as long for a thousand at once as for one."""
     return lambda at: at + seconds
 
 
 def drain(receiver: Receiver, seconds: float, pace: Pace | None = None) -> list[float]:
-    """Send without end for so many seconds; returns how long each answer took, in order."""
+    """Send without end for some seconds; returns the durations of the answers, in order."""
     pace = pace or Pace(0.0)
     number = count()
     flying: list[tuple[float, int, float, bool]] = []
@@ -75,7 +75,7 @@ def test_does_not_believe_in_its_own_queue_after_an_hour() -> None:
 def test_follows_a_receiver_that_takes_longer_than_it_did() -> None:
     pace = Pace(0.0)
     drain(elastic(0.05), 5.0, pace)
-    # Its time begins anew for the simulation.
+    # The simulation's time starts again.
     pace._measure_at = 0.0
 
     took = drain(elastic(0.2), 30.0, pace)

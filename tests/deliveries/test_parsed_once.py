@@ -1,4 +1,4 @@
-"""psycopg parses a short statement once, and a long one at each execution."""
+"""psycopg parses a short statement once, but a long one at each execution."""
 
 import importlib
 import pkgutil
@@ -28,17 +28,17 @@ def statements() -> Iterator[tuple[str, str]]:
 
 
 def test_every_statement_is_short_enough() -> None:
-    found = dict(statements())
+    texts = dict(statements())
 
-    assert {claiming.CLAIM, lanes.TAKE, rendering.ADDRESSES} < set(found.values())
+    assert {claiming.CLAIM, lanes.TAKE, rendering.ADDRESSES} < set(texts.values())
     assert [
         name
-        for name, text in found.items()
+        for name, text in texts.items()
         if len(compact(text)) > _queries.MAX_CACHED_STATEMENT_LENGTH
     ] == []
 
 
-def test_what_runs_for_each_event_is_parsed_once(
+def test_statements_of_each_event_are_parsed_once(
     company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     build.webhook(company)

@@ -1,4 +1,4 @@
-"""Weeks are made ahead, and whatever fell beside them finds its way back."""
+"""Weeks are created ahead, and rows that missed theirs are moved back."""
 
 from datetime import UTC, date, datetime, timedelta
 from io import StringIO
@@ -30,7 +30,7 @@ def ask(statement: str, *values: str) -> list[tuple]:
 
 
 def drop_all_weeks() -> None:
-    """As after so long an idle time that no partition is for now."""
+    """Drop them, as after an idle time so long that no partition covers today."""
     for name in NAMES:
         weeks = ask(
             "SELECT inhrelid::regclass::text FROM pg_inherits"
@@ -46,12 +46,12 @@ def rows_of(relation: str) -> int:
 
 
 def place_of(relation: str) -> list[tuple]:
-    """The file that holds its rows."""
+    """Return the file that holds the table's rows."""
     return ask("SELECT pg_relation_filenode(%s::regclass)", relation)
 
 
 def send(company: Company, count: int) -> None:
-    """In vain: such an attempt has a row of its own."""
+    """Send in vain, as failed attempts have rows of their own."""
     publishing.publish([build.news(company, n) for n in range(count)])
     for _ in range(count):
         recording.record_attempts([result(claim_one(), state=State.GIVEN_UP, status=500)])
@@ -63,7 +63,7 @@ def monday(day: date) -> date:
 
 @pytest.fixture
 def fallen(company: Company) -> Company:
-    """Three deliveries that were made and sent while there was no week for them."""
+    """Create three deliveries, made and sent while there was no week for them."""
     build.webhook(company)
     drop_all_weeks()
     send(company, 3)
@@ -89,7 +89,6 @@ def test_moves_out_what_fell_into_the_rest(fallen: Company) -> None:
     this_week = f"{monday(timezone.now().date()):%Y%m%d}"
     assert [rows_of(f"{name}_{this_week}") for name in NAMES] == [3, 3, 3]
     assert Event.objects.count() == Delivery.objects.count() == Attempt.objects.count() == 3
-    # What comes next goes on with the same numbers.
     before = set(Event.objects.values_list("pk", flat=True))
     send(fallen, 1)
     assert Event.objects.count() == 4
@@ -118,7 +117,7 @@ def test_many_rows_stay_where_they_are(fallen: Company, monkeypatch: pytest.Monk
 
 
 def partition_indexes(table: str) -> list[tuple]:
-    """What is indexed, whatever the indexes are called."""
+    """Return the indexed columns, whatever the indexes are called."""
     return ask(
         "SELECT substring(pg_get_indexdef(indexrelid) FROM 'USING.*') FROM pg_index"
         " WHERE indrelid = %s::regclass ORDER BY 1",
@@ -140,7 +139,7 @@ def test_several_weeks_and_some_far_away(fallen: Company, monkeypatch: pytest.Mo
     events = partitions.TABLES[0]
     start, this_week = monday((now - 2 * WEEK).date()), monday(now.date())
     ranges = partitions.ranges_of(events)
-    # Those up to now in one piece, named by its last week.
+    # Past weeks form one piece, named by its last week.
     assert ranges[0] == (start, this_week + WEEK)
     assert rows_of(f"deliveries_event_{this_week:%Y%m%d}") == 3
     assert ranges[-1] == (date(2090, 5, 1), date(2090, 5, 8))
@@ -148,22 +147,22 @@ def test_several_weeks_and_some_far_away(fallen: Company, monkeypatch: pytest.Mo
     assert second in Event.objects.values_list("pk", flat=True)
 
 
-def test_one_table_s_trouble_is_its_own(db: None) -> None:
+def test_failure_of_one_table_harms_no_other(db: None) -> None:
     drop_all_weeks()
-    taken = f"deliveries_event_{monday(timezone.now().date()):%Y%m%d}"
-    ask(f"CREATE TABLE {taken} (a text)")
+    occupied = f"deliveries_event_{monday(timezone.now().date()):%Y%m%d}"
+    ask(f"CREATE TABLE {occupied} (a text)")
 
-    with pytest.raises(partitions.PartitionsNotMade, match=f"deliveries_event: .*{taken}"):
+    with pytest.raises(partitions.PartitionsNotMade, match=f"deliveries_event: .*{occupied}"):
         partitions.make_partitions()
 
     ahead = {state.table: state.weeks_ahead for state in partitions.partition_states()}
     assert ahead["deliveries_delivery"] == ahead["deliveries_attempt"] == 8
-    ask(f"DROP TABLE {taken}")
+    ask(f"DROP TABLE {occupied}")
     partitions.make_partitions()
     assert partitions.partition_troubles() == []
 
 
-def test_says_what_is_wrong(fallen: Company) -> None:
+def test_missing_partitions_are_reported(fallen: Company) -> None:
     assert partitions.partition_troubles() == [
         trouble
         for name in NAMES
@@ -180,7 +179,7 @@ def test_migrate_makes_them(db: None) -> None:
 
 
 def test_a_long_reader_is_not_queued_behind(rows_to_keep: None, company: Company) -> None:
-    """A lock that is not given in time is given up, and nothing has changed."""
+    """Give up a lock that is not granted in time, and change nothing."""
     server = connection.settings_dict
     with psycopg.connect(
         host=server["HOST"], user=server["USER"], dbname=server["NAME"], port=server["PORT"] or 5432

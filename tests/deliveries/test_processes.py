@@ -15,18 +15,18 @@ from django.db import connection
 from core.jobs.bell import Bell
 from core.jobs.forking import fork_into
 from deliveries.engine import processes, signs
-from deliveries.engine.beside import Beside
 from deliveries.engine.processes import LoopWork
+from deliveries.engine.runner import Runner
 from deliveries.engine.signs import Sign
 from tools.faults.processes import children_of, wait_until_gone
 from tools.faults.scenarios import until
 
-# A busy machine takes its time; what goes wrong takes for ever.
+# A busy machine takes its time; failures would otherwise hang for ever.
 SECONDS = 60
 
 
 class Work:
-    """What is kept running: it says its id, and sleeps."""
+    """A kept process: it writes its id, and sleeps."""
 
     def __init__(self) -> None:
         self.mouth, self.ear = os.pipe()[::-1]
@@ -35,8 +35,8 @@ class Work:
         os.write(self.mouth, b"%d\n" % os.getpid())
         time.sleep(3600)
 
-    def said(self) -> int:
-        """The id of the next process that has started."""
+    def next_id(self) -> int:
+        """Return the id of the next process that starts."""
         line = b""
         while not line.endswith(b"\n"):
             line += os.read(self.ear, 1)
@@ -45,11 +45,11 @@ class Work:
 
 @pytest.fixture
 def keep() -> Iterator[Callable[..., int]]:
-    """Starts a keeper of these works; returns its id."""
+    """Return a function that starts a keeper of these works and returns its id."""
     keepers = []
 
     def start(*works: Work, loops: Sequence[LoopWork] = ()) -> int:
-        keepers.append(fork_into(lambda: processes.keep_working(works, loops)))
+        keepers.append(fork_into(lambda: processes.supervise(works, loops)))
         return keepers[-1]
 
     yield start
@@ -64,20 +64,20 @@ def test_each_work_has_a_process_and_a_new_one_once_that_has_died(
 ) -> None:
     one, other = Work(), Work()
     keeper = keep(one, other)
-    first, kept = one.said(), other.said()
+    first, second_process = one.next_id(), other.next_id()
 
     os.kill(first, signal.SIGKILL)
-    second = one.said()
+    second = one.next_id()
     os.kill(keeper, signal.SIGTERM)
 
-    assert wait_until_gone([keeper, first, second, kept], SECONDS) == 0
-    assert len({first, second, kept, keeper}) == 4
+    assert wait_until_gone([keeper, first, second, second_process], SECONDS) == 0
+    assert len({first, second, second_process, keeper}) == 4
 
 
 def test_a_keeper_that_is_stopped_while_it_forks_leaves_nobody_behind(
     keep: Callable[..., int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else the new process has never heard that it should end, and nobody waits for it."""
+    """End it too: the new process has not received the signal, and nobody waits for it."""
     fork, tests = os.fork, os.getpid()
 
     def fork_and_be_stopped() -> int:
@@ -93,10 +93,10 @@ def test_a_keeper_that_is_stopped_while_it_forks_leaves_nobody_behind(
 
 @pytest.fixture
 def loops(monkeypatch: pytest.MonkeyPatch) -> Sequence[LoopWork]:
-    """Stand-ins for loops that do nothing: the test writes their signs."""
-    said = Work()
-    monkeypatch.setattr(processes, "run_loop", lambda bell, sign: said())
-    monkeypatch.setattr(LoopWork, "said", lambda self: said.said(), raising=False)
+    """Make stand-ins for loops that do nothing: the test writes their signs."""
+    work = Work()
+    monkeypatch.setattr(processes, "run_loop", lambda bell, sign: work())
+    monkeypatch.setattr(LoopWork, "next_id", lambda self: work.next_id(), raising=False)
     return [LoopWork(Bell(), Sign()) for _ in range(2)]
 
 
@@ -113,7 +113,7 @@ def silence(loop: LoopWork) -> None:
 
 
 def started(loops: Sequence[LoopWork]) -> int:
-    process: int = loops[0].said()  # type: ignore[attr-defined]
+    process: int = loops[0].next_id()  # type: ignore[attr-defined]
     return process
 
 
@@ -200,8 +200,8 @@ def test_a_loop_that_yields_leaves_no_connection(
             cursor.execute("SELECT 1")
         used.append(connection.connection)
 
-    def engine(transport: object, stop: object, beside: Beside, *_: object) -> SimpleNamespace:
-        return SimpleNamespace(run=lambda: beside.finish(ask))
+    def engine(transport: object, stop: object, runner: Runner, *_: object) -> SimpleNamespace:
+        return SimpleNamespace(run=lambda: runner.run(ask))
 
     monkeypatch.setattr(processes, "Engine", engine)
 

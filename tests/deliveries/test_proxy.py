@@ -1,4 +1,4 @@
-"""Leaving through a proxy (decision N23): what it is told, and whose failure its refusals are."""
+"""Outgoing proxy (decision N23): its requests, and whose failure its refusals are."""
 
 import ssl
 import time
@@ -59,7 +59,7 @@ def test_the_proxy_gets_the_address_and_the_receiver_proves_its_name(
         request = Request(f"https://{NAME}/in", b"{}", token)
         reply = send_one(request, Policy(), proxy=parse_proxy(proxy.url), **options)
         assert (reply.status, reply.error) == (200, None)
-        assert proxy.asked == [f"{PUBLIC}:443"]
+        assert proxy.requests == [f"{PUBLIC}:443"]
         assert not any(b"of-the-receiver" in head or b"hooks" in head for head in proxy.heads)
         assert b"of-the-receiver" in running.requests[0]
         assert b"X-Proxy" not in reply.answer
@@ -72,9 +72,9 @@ def test_names_are_judged_before_the_proxy_is_asked(scheme: str) -> None:
     with proxy_server(scheme, 1) as proxy, name_server({NAME: "10.0.0.1"}) as names:
         inside = through(f"https://{NAME}/", proxy.url, Policy(), name_servers=[names.address])
         assert inside.error is Failure.FORBIDDEN_ADDRESS
-        written = through("https://127.0.0.1/", proxy.url, Policy())
-        assert written.error is Failure.BAD_TARGET
-        assert proxy.asked == []
+        reply = through("https://127.0.0.1/", proxy.url, Policy())
+        assert reply.error is Failure.BAD_TARGET
+        assert proxy.requests == []
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_whose_failure_a_refusal_is(scheme: str, refusal: int, failure: Failure)
     with proxy_server(scheme, 1, refusal) as proxy:
         reply = through("http://127.0.0.1:8000/", proxy.url)
         assert (reply.status, reply.error) == (None, failure)
-        assert proxy.asked == ["127.0.0.1:8000"]
+        assert proxy.requests == ["127.0.0.1:8000"]
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -115,11 +115,11 @@ def test_the_name_of_the_proxy_is_looked_up_and_may_be_private() -> None:
         proxy_server("http", running.port) as proxy,
         name_server({"proxy.example.com": "127.0.0.1"}) as names,
     ):
-        named = proxy.url.replace("127.0.0.1", "proxy.example.com")
+        proxy_url = proxy.url.replace("127.0.0.1", "proxy.example.com")
         options = {"name_servers": [names.address]}
-        assert through(f"http://{PUBLIC}/", named, Policy(allow_http=True), **options).ok
-        # Only to us: a company's URL with that name leads inside as ever.
-        inside = through("https://proxy.example.com/", named, Policy(), **options)
+        assert through(f"http://{PUBLIC}/", proxy_url, Policy(allow_http=True), **options).ok
+        # A company's URL with that name is refused as ever.
+        inside = through("https://proxy.example.com/", proxy_url, Policy(), **options)
         assert inside.error is Failure.FORBIDDEN_ADDRESS
 
 
@@ -130,7 +130,7 @@ def test_variables_of_the_environment_have_no_effect(monkeypatch: pytest.MonkeyP
         assert send(running.url).ok
         monkeypatch.setenv("no_proxy", "*")
         assert through(running.url, proxy.url).ok
-        assert len(proxy.asked) == 1
+        assert len(proxy.requests) == 1
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_a_bad_value_is_refused_unsaid(text: str) -> None:
     assert text not in str(bad.value)
 
 
-def test_what_the_proxy_refuses_costs_no_rung_and_no_health(
+def test_refusal_of_the_proxy_costs_no_attempt_and_no_health(
     company: Company, receiver: Receiver, loopback: Policy
 ) -> None:
     build.webhook(company, url=receiver.url)
@@ -169,7 +169,7 @@ def test_a_proxy_that_is_away_costs_nothing_and_deliveries_go_on_when_it_is_back
     build.webhook(company, url=receiver.url)
     publishing.publish([build.news(company, shipment) for shipment in range(1, 6)])
     with proxy_server("http", int(receiver.url.rsplit(":", 1)[1]), 407) as proxy:
-        asked = proxy.asked
+        recorded = proxy.requests
 
         class Mending(list[str]):
             def append(self, text: str) -> None:
@@ -177,15 +177,15 @@ def test_a_proxy_that_is_away_costs_nothing_and_deliveries_go_on_when_it_is_back
                 if len(self) >= 7:
                     proxy.refusal = 0
 
-        proxy.asked = Mending(asked)
+        proxy.requests = Mending(recorded)
         assert deliver(loopback, proxy=parse_proxy(proxy.url)) == 5
-        # Those on their way, and then one at a time.
-        assert len(proxy.asked) < 20
+        # In-flight requests count, and then one at a time.
+        assert len(proxy.requests) < 20
     assert len(receiver.log) == 5
     assert {each.error for each in Attempt.objects.all()} == {""}
     assert not Health.objects.filter(failures__gt=0).exists()
-    said = [each.getMessage() for each in caplog.records if "outgoing proxy" in each.getMessage()]
-    assert len(said) == 2
+    logs = [each.getMessage() for each in caplog.records if "outgoing proxy" in each.getMessage()]
+    assert len(logs) == 2
 
 
 def test_doctor_says_what_is_wrong_and_no_login(settings: Settings) -> None:
@@ -198,23 +198,23 @@ def test_doctor_says_what_is_wrong_and_no_login(settings: Settings) -> None:
 
 
 @pytest.mark.parametrize(
-    ("proxy", "told", "grade"),
+    ("proxy", "addresses", "grade"),
     [
         ("", "127.0.0.1", Grade.OK),
         ("http://203.0.114.9", "", Grade.OK),
         ("http://203.0.114.9", "203.0.114.0/24", Grade.OK),
         ("http://203.0.114.9", "203.0.113.0/24", Grade.WARN),
-        ("http://10.1.2.3", "203.0.114.9", Grade.OK),  # who knows what it is outside
+        ("http://10.1.2.3", "203.0.114.9", Grade.OK),  # its outside address is unknown
         ("http://10.1.2.3", "127.0.0.1", Grade.WARN),  # this host's own
         ("http://proxy.internal", "127.0.0.1", Grade.WARN),
         ("http://127.0.0.1", "127.0.0.1", Grade.OK),
     ],
 )
 def test_doctor_warns_where_companies_are_told_addresses_of_which_nothing_comes(
-    settings: Settings, proxy: str, told: str, grade: Grade
+    settings: Settings, proxy: str, addresses: str, grade: Grade
 ) -> None:
     settings.DELIVERY_PROXY = proxy
-    settings.SENDER_ADDRESSES = tuple(map(ip_network, filter(None, [told])))
+    settings.SENDER_ADDRESSES = tuple(map(ip_network, filter(None, [addresses])))
 
     assert examined("sender_addresses").grade is grade
 
@@ -225,7 +225,7 @@ def test_test_sends_leave_through_it(settings: Settings, company: Company) -> No
     with receiver(good) as running, proxy_server("http", running.port) as proxy:
         settings.DELIVERY_PROXY = proxy.url
         assert send_sample(company, tracking_number="T1", url=running.url).delivered
-        assert proxy.asked == [f"127.0.0.1:{running.port}"]
+        assert proxy.requests == [f"127.0.0.1:{running.port}"]
 
 
 def test_an_outage_is_told_by_the_loops_that_meet_it_and_its_end_is_asked_for(
@@ -238,22 +238,22 @@ def test_an_outage_is_told_by_the_loops_that_meet_it_and_its_end_is_asked_for(
 ) -> None:
     settings.DELIVERY_PROXY = CLOSED
 
-    def told() -> dict[str, object]:
+    def broker_check() -> dict[str, object]:
         return client.get("/readyz").json()["checks"]["outgoing_proxy"]
 
-    assert told() == {"ok": True, "detail": "no loop has trouble with it"}
+    assert broker_check() == {"ok": True, "detail": "no loop has trouble with it"}
     monkeypatch.setattr("deliveries.engine.leases.HEARTBEAT_SECONDS", 0.0)
     build.webhook(company, url=receiver.url)
     publishing.publish([build.news(company)])
     with closing(Transport(loopback, proxy=parse_proxy(CLOSED))) as transport:
         began = time.monotonic()
-        # Until its heartbeat has said so; it never does where that is broken.
+        # A loop whose heartbeat fails to report it stops after 20 s.
         stop = lambda: bool(leases.proxy_troubles()) or time.monotonic() - began > 20  # noqa: E731
         sending = engine(transport, stop)
-        monkeypatch.setattr(sending, "let_go", lambda: None)
+        monkeypatch.setattr(sending, "shut_down", lambda: None)
         sending.run()
 
-    assert told() == {
+    assert broker_check() == {
         "ok": False,
         "detail": "The outgoing proxy cannot be reached. Loops that cannot send: 1",
     }
@@ -261,7 +261,7 @@ def test_an_outage_is_told_by_the_loops_that_meet_it_and_its_end_is_asked_for(
         'parceldesk_part_ok{part="outgoing_proxy"} 0.0' in client.get("/metrics").content.decode()
     )
 
-    # It works again, and the loop has had nothing to send since.
+    # The proxy works again, and the loop has had nothing to send since.
     with proxy_server("http", 1, 403) as proxy:
         settings.DELIVERY_PROXY = proxy.url
-        assert told()["ok"]
+        assert broker_check()["ok"]

@@ -1,4 +1,4 @@
-"""Everything that we sign, held against the libraries with which companies verify it."""
+"""Our signatures, checked with the libraries that companies verify them with."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -20,7 +20,7 @@ LIBRARIES = {
     "svix": svix.webhooks,
 }
 SIGNED = [each for each in registry if each.signed]
-# Signs that come out otherwise if somebody reads and writes the body once more.
+# Characters that change if somebody parses and serializes the body again.
 HARD = "León · “ñ” 😀 </b> \\ / \u2028 12.50"
 
 
@@ -61,11 +61,11 @@ def posted(api: APIClient, path: str, body: dict[str, Any]) -> Any:
 
 
 def play(api: APIClient) -> None:
-    """Have something happen of every signed type, with texts that are hard to carry."""
+    """Cause an event of every signed type, with texts that are hard to transmit."""
     names = ("shop_id", "order_identifier", "order_number", "order_name")
     order = {name: HARD for name in names}
-    made = posted(api, "/test/shipments", {"carrier_name": "Ñandú 😀", "order": order})
-    shipment = made["data"]["shipment_id"]
+    answer = posted(api, "/test/shipments", {"carrier_name": "Ñandú 😀", "order": order})
+    shipment = answer["data"]["shipment_id"]
     path = f"/test/shipments/{shipment}/events"
     posted(api, path, {"kind": "tracking", "status": "Delivered", "location": HARD})
     charge = {"kind": "surcharge", "surcharge_type": HARD, "currency": "MXN", "reason": HARD}
@@ -104,15 +104,15 @@ def test_of_the_signed_test_only_the_first_request_is_taken(
     api: APIClient, receiver: Receiver, loopback: Policy, library: Any, event_type: Any
 ) -> None:
     body = {"type_id": event_type.id, "url": receiver.url, "standard_headers": 1}
-    shown = posted(api, "/webhooks", body)["data"]
-    secret = shown["standard_secret"]
+    created = posted(api, "/webhooks", body)["data"]
+    secret = created["standard_secret"]
     receiver.answer = lambda received: Answer(200 if is_taken(library, secret, received) else 401)
 
-    tried = posted(api, f"/webhooks/{shown['id']}/test", {})["data"]
+    tried = posted(api, f"/webhooks/{created['id']}/test", {})["data"]
 
     assert (tried["delivered"], tried["rejects_tampered"], tried["advice"]) == (True, True, [])
     genuine, changed, old = receiver.log
     assert [is_taken(library, secret, each) for each in receiver.log] == [True, False, False]
-    # The old one is refused for its age alone.
+    # The old request is refused for its age alone.
     signed = [is_signed_rightly(library, secret, each) for each in (genuine, changed, old)]
     assert signed == [True, False, True]

@@ -15,10 +15,10 @@ def test_writes_a_delivery_for_each_webhook_of_the_type(company: Company, birch:
     build.webhook(company, type_id=5)
     build.webhook(birch)
 
-    made = publishing.publish([build.news(company, 7)])
+    count = publishing.publish([build.news(company, 7)])
 
     event = Event.objects.get()
-    assert made == 2
+    assert count == 2
     assert bytes(event.body) == b'{"type":"tracking.simple","data":{"shipment_id":7}}'
     assert (event.company, event.shipment_id, event.tracking_number) == (company, 7, "TRACK7")
     deliveries = Delivery.objects.order_by("webhook_id")
@@ -65,7 +65,7 @@ def test_rings_once_the_fact_is_committed(
     [
         ConnectionRefusedError(),
         ResponseError("NOREPLICAS Not enough good replicas to write."),
-        # What kombu raises once a channel has failed on such an answer.
+        # The error that kombu raises once a channel has failed on such an answer.
         AttributeError("'NoneType' object has no attribute 'client'"),
     ],
 )

@@ -1,4 +1,4 @@
-"""What an attempt leaves behind, and whose word counts."""
+"""Effects of an attempt's result, and whose result counts."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -89,14 +89,14 @@ def test_refuses_the_word_of_a_worker_that_lost_its_claim(company: Company) -> N
 def test_wakes_the_next_of_the_shipment(company: Company) -> None:
     build.webhook(company)
     publishing.publish([build.news(company, 1, body=body) for body in (b"1", b"2", b"3")])
-    sent = []
+    bodies = []
 
     for _ in range(3):
         (claimed,) = claim(10)
-        sent.append(claimed.body)
+        bodies.append(claimed.body)
         recording.record_attempts([result(claimed)])
 
-    assert sent == [b"1", b"2", b"3"]
+    assert bodies == [b"1", b"2", b"3"]
 
 
 def test_does_not_look_for_the_next_among_all_that_is_due_later(company: Company) -> None:

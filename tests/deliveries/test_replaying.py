@@ -1,4 +1,4 @@
-"""Deliveries are sent again: a few at once, many as a run at a rate, that can be stopped."""
+"""Deliveries are sent again: a few at once, many as a run at a rate, which can be stopped."""
 
 import json
 from collections import Counter
@@ -37,7 +37,7 @@ def run(*arguments: str) -> str:
     return out.getvalue().strip()
 
 
-def told(*arguments: str) -> dict:
+def run_json(*arguments: str) -> dict:
     return json.loads(run(*arguments, "--json"))
 
 
@@ -49,8 +49,8 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
-    with Receiver() as found:
-        yield found
+    with Receiver() as receiver_:
+        yield receiver_
 
 
 def publish(company: Company, count: int) -> None:
@@ -65,7 +65,7 @@ def give_up_all() -> None:
 
 
 def given_up(company: Company, count: int, **changes: object) -> Webhook:
-    """A webhook with so many deliveries that were given up."""
+    """Create a webhook with N deliveries that were given up."""
     webhook = build.webhook(company, **changes)
     publish(company, count)
     give_up_all()
@@ -77,7 +77,7 @@ def pass_second() -> None:
 
 
 def work_off() -> int:
-    """Take all runs to their end; returns in how many seconds."""
+    """Run all replays to their end; returns the number of seconds."""
     seconds = 0
     while replaying.step_replays():
         seconds += 1
@@ -98,8 +98,8 @@ def test_a_run_releases_no_more_than_its_rate_a_second(company: Company) -> None
     times = sorted(set(due))
     assert due == sorted(due)
     assert [due.count(time) for time in times] == [3, 3, 1]
-    done = Replay.objects.get()
-    assert (done.passed, done.sent, replaying.replay_state(done)) == (7, 7, "done")
+    replay = Replay.objects.get()
+    assert (replay.passed, replay.sent, replaying.replay_state(replay)) == (7, 7, "done")
 
 
 def test_a_second_has_to_pass_between_two_steps(company: Company) -> None:
@@ -110,11 +110,11 @@ def test_a_second_has_to_pass_between_two_steps(company: Company) -> None:
         assert replaying.step_replays()
     assert Delivery.objects.open().count() == 3
 
-    begun = Replay.objects.get()
-    assert begun.next_at - begun.moved_at == timedelta(seconds=1)
+    replay = Replay.objects.get()
+    assert replay.next_at - replay.moved_at == timedelta(seconds=1)
 
 
-def test_what_was_sent_again_arrives_in_order(
+def test_replayed_deliveries_arrive_in_order(
     company: Company, receiver: Receiver, loopback: Policy
 ) -> None:
     build.webhook(company, url=receiver.url)
@@ -129,12 +129,12 @@ def test_what_was_sent_again_arrives_in_order(
         deliver(loopback)
         pass_second()
 
-    # The first of the subject failed: all others wait behind it.
+    # The first of the subject failed: all others wait for it.
     assert [each.headers["X-Webhook-Id"] for each in receiver.log] == first[:1]
     assert Delivery.objects.open().count() == 6
 
 
-def test_what_is_delivered_meanwhile_is_not_sent_a_third_time(
+def test_delivery_that_succeeds_meanwhile_is_not_replayed(
     company: Company, receiver: Receiver, loopback: Policy
 ) -> None:
     build.webhook(company, url=receiver.url)
@@ -149,13 +149,13 @@ def test_what_is_delivered_meanwhile_is_not_sent_a_third_time(
         deliver(loopback)
         pass_second()
 
-    # Of several shipments at once, so in any order.
+    # Several shipments at once may arrive in any order.
     assert sorted(each.headers["X-Webhook-Id"] for each in receiver.log) == sorted(first)
 
 
-def test_stop_stops(company: Company) -> None:
+def test_stopped_run_sends_no_more(company: Company) -> None:
     given_up(company, 7)
-    number = told("--company", str(company.pk), "--rate", "3", "--confirm", "7")["run"]
+    number = run_json("--company", str(company.pk), "--rate", "3", "--confirm", "7")["run"]
     replaying.step_replays()
     assert "would stop run" in run("--stop", str(number), "--dry-run")
 
@@ -195,8 +195,8 @@ def test_a_worker_that_is_killed_in_a_step_loses_and_repeats_nothing(
 
     work_off()
 
-    done = Replay.objects.get()
-    assert (done.passed, done.sent) == (5, 5)
+    replay = Replay.objects.get()
+    assert (replay.passed, replay.sent) == (5, 5)
     assert len(set(Delivery.objects.open().values_list("due_at", flat=True))) == 3
 
 
@@ -204,8 +204,8 @@ def test_a_run_that_cannot_go_on_keeps_no_other_from_its_work(
     company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given_up(company, 2)
-    bad = told("--company", str(company.pk), "--rate", "2")["run"]
-    good = told("--company", str(company.pk), "--rate", "1")["run"]
+    bad = run_json("--company", str(company.pk), "--rate", "2")["run"]
+    good = run_json("--company", str(company.pk), "--rate", "1")["run"]
     real = replaying.choice_of
 
     def choice(one: Replay) -> choosing.Choice:
@@ -229,8 +229,8 @@ def test_many_have_to_be_confirmed_by_their_number(company: Company) -> None:
         assert refused.value.returncode == 2
     assert not Replay.objects.exists()
 
-    said = told("--company", str(company.pk), "--confirm", "5")
-    assert (said["deliveries"], said["rate"]) == (5, replaying.USUAL_RATE)
+    output = run_json("--company", str(company.pk), "--confirm", "5")
+    assert (output["deliveries"], output["rate"]) == (5, replaying.USUAL_RATE)
 
 
 def test_a_terminal_is_asked_for_the_number(
@@ -255,7 +255,7 @@ def test_a_few_are_sent_at_once(company: Company) -> None:
 
     assert run("--company", str(company.pk), "--dry-run") == "3 would be sent again"
     assert not Delivery.objects.open().exists()
-    assert told("--company", str(company.pk))["sent"] == 3
+    assert run_json("--company", str(company.pk))["sent"] == 3
     assert Delivery.objects.open().count() == 3
     assert not Replay.objects.exists()
     assert run("--list") == "nothing was ever sent again as a run"
@@ -272,7 +272,7 @@ def test_a_choice_is_narrowed_by_all_that_is_given(company: Company) -> None:
     give_up_all()
 
     def count(*arguments: str) -> int:
-        return told(*arguments, "--dry-run")["deliveries"]
+        return run_json(*arguments, "--dry-run")["deliveries"]
 
     assert count("--host", "hooks.example.com") == 2
     assert count("--host", "hooks.example.com", "--company", str(company.pk)) == 1
@@ -290,25 +290,25 @@ def test_a_choice_is_narrowed_by_all_that_is_given(company: Company) -> None:
 
 
 def test_the_count_says_what_waits_and_what_is_left_out(company: Company) -> None:
-    held = given_up(company, 1, url="https://held.example.com/")
+    held_webhook = given_up(company, 1, url="https://held.example.com/")
     build.webhook(company, url="https://well.example.com/")
     paused = build.webhook(company, url="https://paused.example.com/")
-    gone = build.webhook(company, url="https://gone.example.com/")
+    deleted = build.webhook(company, url="https://gone.example.com/")
     publish(company, 1)
     give_up_all()
     services.pause(paused.pk, "for a test")
-    Webhook.objects.filter(pk=gone.pk).update(deleted_at=timezone.now())
+    Webhook.objects.filter(pk=deleted.pk).update(deleted_at=timezone.now())
     holding.hold_host("held.example.com", by="root")
 
-    said = told("--company", str(company.pk), "--rate", "9", "--confirm", "4")
+    output = run_json("--company", str(company.pk), "--rate", "9", "--confirm", "4")
 
-    assert (said["deliveries"], said["webhooks"], said["deleted"]) == (4, 3, 1)
-    assert said["waiting"] == {"held": 2, "paused": 1}
+    assert (output["deliveries"], output["webhooks"], output["deleted"]) == (4, 3, 1)
+    assert output["waiting"] == {"held": 2, "paused": 1}
     work_off()
     again = Delivery.objects.open()
     assert again.count() == 4
-    assert again.filter(webhook=held).count() == 2
-    assert not again.filter(webhook=gone).exists()
+    assert again.filter(webhook=held_webhook).count() == 2
+    assert not again.filter(webhook=deleted).exists()
 
 
 def test_nothing_is_released_while_the_loops_are_drained(company: Company) -> None:
@@ -375,8 +375,8 @@ def test_run_over_two_webhooks_keeps_its_rate_and_reaches_both(company: Company)
 
     assert work_off() == 3
 
-    done = Replay.objects.get()
-    assert (done.total, done.passed, done.sent) == (7, 7, 7)
+    replay = Replay.objects.get()
+    assert (replay.total, replay.passed, replay.sent) == (7, 7, 7)
     by_webhook = Counter(Delivery.objects.open().values_list("webhook_id", flat=True))
     assert sorted(by_webhook.values()) == [2, 5]
 
@@ -396,7 +396,7 @@ def test_choice_leaves_out_an_erased_company_whose_webhooks_are_still_there(
 @pytest.mark.usefixtures("rows_to_keep")
 def test_two_workers_take_one_step_between_them(company: Company) -> None:
     given_up(company, 7)
-    number = told("--company", str(company.pk), "--rate", "2", "--confirm", "7")["run"]
+    number = run_json("--company", str(company.pk), "--rate", "2", "--confirm", "7")["run"]
     step = partial(replaying.step_replay, number)
 
     in_order(step, step)
@@ -414,7 +414,7 @@ def test_delivery_that_moves_to_another_partition_meanwhile_is_sent_again(
     publish(company, 1)
     one = Delivery.objects.get()
 
-    _, sent = in_order(give_up_all, partial(redelivery.redeliver, [one.pk]))
+    _, count = in_order(give_up_all, partial(redelivery.redeliver, [one.pk]))
 
-    assert sent == 1
+    assert count == 1
     assert Delivery.objects.open().get().state == State.WAITING

@@ -52,8 +52,8 @@ def resolver(server: NameServer, clock: Clock) -> Iterator[Resolver[str]]:
         yield running
 
 
-def told(resolver: Resolver[str], number: int = 1) -> list[tuple[str, Answer]]:
-    """Wait until so many waiters have been answered; return them in that order."""
+def next_answers(resolver: Resolver[str], number: int = 1) -> list[tuple[str, Answer]]:
+    """Wait until N waiters have been answered; return them in that order."""
     ready: list[tuple[str, Answer]] = []
     while len(ready) < number:
         select.select([resolver], [], [], 0.1)
@@ -62,9 +62,9 @@ def told(resolver: Resolver[str], number: int = 1) -> list[tuple[str, Answer]]:
 
 
 def resolved(resolver: Resolver[str], host: str = HOST) -> Answer:
-    """Ask and wait for the answer."""
+    """Resolve a name, and wait for the answer."""
     answer = resolver.resolve(host, "waiter", FAR)
-    return told(resolver)[0][1] if answer is None else answer
+    return next_answers(resolver)[0][1] if answer is None else answer
 
 
 def settle(resolver: Resolver[str]) -> None:
@@ -75,14 +75,14 @@ def settle(resolver: Resolver[str]) -> None:
 
 
 def give_up(resolver: Resolver[str], clock: Clock) -> Answer:
-    """Ask a silent server until the time is over."""
+    """Query a silent server until the time is over."""
     assert resolver.resolve(HOST, "waiter", clock.now + 5.0) is None
     clock.now += 5.0
     return dict(resolver.answers())["waiter"]
 
 
 def at_once(resolver: Resolver[str]) -> Answer:
-    """Ask for what must be known already."""
+    """Resolve a name that must be cached already."""
     answer = resolver.resolve(HOST, "waiter", FAR)
     assert answer is not None
     return answer
@@ -97,7 +97,7 @@ def test_gives_no_forbidden_address_of_the_corpus_away(
         answer = resolver.resolve(host, "waiter", clock.now + 5.0)
         if server.answers[host] == "TIMEOUT":
             clock.now += 5.0
-        last = told(resolver)[0][1] if answer is None else answer
+        last = next_answers(resolver)[0][1] if answer is None else answer
         assert not any(why_forbidden(address) for address in last.addresses)
         clock.now += USABLE_SECONDS
     if row.good or "redirect" in row.url:
@@ -193,17 +193,17 @@ def test_uses_a_good_answer_for_minutes_while_name_servers_fail(
     server.answers[HOST] = answer
     while clock.now + FRESH_SECONDS < USABLE_SECONDS:
         clock.now += FRESH_SECONDS
-        asked = len(server.asked)
+        count = len(server.questions)
         assert resolver.resolve(HOST, "waiter", clock.now + 5.0) == Answer((GOOD,))
         if answer != "TIMEOUT":
             settle(resolver)
-            assert len(server.asked) > asked, "the pauses stay short meanwhile"
+            assert len(server.questions) > count, "the pauses stay short meanwhile"
         clock.now += 5.0
         assert resolver.answers() == []
     clock.now = USABLE_SECONDS + FRESH_SECONDS
     last = resolver.resolve(HOST, "waiter", clock.now + 5.0)
     clock.now += 5.0
-    assert (last or told(resolver)[0][1]).error == Failure.DNS
+    assert (last or next_answers(resolver)[0][1]).error == Failure.DNS
     server.release(HOST, OTHER)
     clock.now += LONGEST_PAUSE
     assert resolved(resolver) == Answer((OTHER,))
@@ -216,10 +216,10 @@ def test_asks_less_and_less_often_for_a_name_that_fails(
     server.answers[HOST] = answer
     for pause in (5, 10, 20, 40, 80, 160, 300, 300):
         assert resolved(resolver).error is not None
-        asked = len(server.asked)
+        count = len(server.questions)
         clock.now += pause - 1
         assert at_once(resolver).error is not None
-        assert len(server.asked) == asked
+        assert len(server.questions) == count
         clock.now += 1
     server.answers[HOST] = GOOD
     assert resolved(resolver) == Answer((GOOD,))
@@ -230,14 +230,14 @@ def test_asks_less_and_less_often_for_a_name_that_fails(
     assert resolver.resolve(HOST, "waiter", FAR) is None, "the pauses begin anew"
 
 
-def test_asks_once_for_all_who_wait(server: NameServer, resolver: Resolver[str]) -> None:
+def test_one_query_serves_all_waiters(server: NameServer, resolver: Resolver[str]) -> None:
     server.answers[HOST] = "TIMEOUT"
     for waiter in "abc":
         assert resolver.resolve(HOST, waiter, FAR) is None
     assert resolver.answers() == []
     server.release(HOST, GOOD)
-    assert told(resolver, 3) == [(waiter, Answer((GOOD,))) for waiter in "abc"]
-    assert len(server.asked) < 2 * 3, "not for each of them"
+    assert next_answers(resolver, 3) == [(waiter, Answer((GOOD,))) for waiter in "abc"]
+    assert len(server.questions) < 2 * 3, "not for each of them"
 
 
 def test_says_when_it_must_be_called(server: NameServer, resolver: Resolver[str]) -> None:
@@ -248,7 +248,7 @@ def test_says_when_it_must_be_called(server: NameServer, resolver: Resolver[str]
     assert resolver.next_deadline == 0.1
 
 
-def test_tells_who_waited_too_long_and_keeps_the_late_answer(
+def test_waiter_times_out_and_late_answer_is_cached(
     server: NameServer, resolver: Resolver[str], clock: Clock
 ) -> None:
     server.answers[HOST] = "TIMEOUT"
@@ -267,7 +267,7 @@ def test_counts_a_failure_once_though_two_questions_were_open(
     clock.now += 5.0
     assert resolver.resolve(HOST, "waiter", FAR) is None
     server.release(HOST, "NXDOMAIN")
-    assert [waiter for waiter, _ in told(resolver)] == ["waiter"]
+    assert [waiter for waiter, _ in next_answers(resolver)] == ["waiter"]
     settle(resolver)
     clock.now += 9.0
     assert at_once(resolver).error == Failure.DNS
@@ -282,7 +282,7 @@ def test_the_living_do_not_wait_for_the_dead(server: NameServer, resolver: Resol
         assert resolver.resolve(f"dead{number}.example.com", "dead", FAR) is None
     for host in living:
         assert resolver.resolve(host, host, FAR) is None
-    ready = told(resolver, len(living))
+    ready = next_answers(resolver, len(living))
     assert sorted(ready[: len(living)]) == sorted((host, Answer((GOOD,))) for host in living)
 
 
@@ -294,11 +294,11 @@ def test_asks_no_more_questions_than_it_may_at_a_time(
     server.answers |= dict.fromkeys(hosts[:2], "TIMEOUT") | {hosts[2]: GOOD}
     for host in hosts:
         assert resolver.resolve(host, host, FAR) is None
-    while len(set(server.asked)) < 2:
+    while len(set(server.questions)) < 2:
         assert resolver.answers() == []
-    assert hosts[2] not in server.asked
+    assert hosts[2] not in server.questions
     server.release(hosts[0], GOOD)
-    assert [host for host, _ in told(resolver, 2)] == [hosts[0], hosts[2]]
+    assert [host for host, _ in next_answers(resolver, 2)] == [hosts[0], hosts[2]]
 
 
 def test_does_not_ask_for_what_nobody_waits_for_any_more(
@@ -310,13 +310,13 @@ def test_does_not_ask_for_what_nobody_waits_for_any_more(
     for host in hosts[:2]:
         assert resolver.resolve(host, host, 5.0) is None
     clock.now = 5.0
-    assert [host for host, _ in told(resolver, 2)] == hosts[:2]
+    assert [host for host, _ in next_answers(resolver, 2)] == hosts[:2]
     assert resolver.resolve(hosts[2], hosts[2], FAR) is None
-    while not server.asked:
+    while not server.questions:
         assert resolver.answers() == []
     server.release(hosts[0], GOOD)
-    assert told(resolver) == [(hosts[2], Answer((GOOD,)))]
-    assert hosts[1] not in server.asked
+    assert next_answers(resolver) == [(hosts[2], Answer((GOOD,)))]
+    assert hosts[1] not in server.questions
 
 
 def test_keeps_the_names_used_last(
@@ -339,4 +339,4 @@ def test_never_looks_localhost_up(server: NameServer, resolver: Resolver[str]) -
     with closing(Resolver[str](LOOPBACK, [server.address])) as allowing:
         assert allowing.resolve("localhost", "waiter", FAR) == Answer(("127.0.0.1", "::1"))
         assert allowing.resolve("a.localhost", "waiter", FAR) == Answer(("127.0.0.1", "::1"))
-    assert server.asked == []
+    assert server.questions == []

@@ -1,4 +1,4 @@
-"""A test delivery is the company's own, whoever else has a webhook of the same URL."""
+"""A test delivery uses the company's own webhook, whoever else has one with the same URL."""
 
 from deliveries.on_demand import sample_delivery
 from tests.deliveries.worlds import World

@@ -18,7 +18,7 @@ from webhooks.outgoing import parse_proxy
 from webhooks.targets import Policy
 
 SAMPLES = Path(__file__).resolve().parents[2] / "deploy" / "proxy"
-# What is inside may be a target here, so that the proxy's own lock is met.
+# Inside addresses are allowed here, so that the proxy's own rule is tested.
 POLICY = Policy(
     allow_http=True, allowed_networks=(ip_network("127.0.0.0/8"), ip_network("10.0.0.0/8"))
 )
@@ -59,7 +59,7 @@ def running(command: list[str], port: int) -> Iterator[None]:
 def squid(open_port: int, closed_port: int) -> Iterator[str]:
     port = free_port()
     command = program("squid")
-    # Squid has a user of its own, who sees nothing of the folders of pytest.
+    # Squid runs as a user that cannot read pytest's folders.
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         folder.chmod(0o755)

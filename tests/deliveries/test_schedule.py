@@ -32,10 +32,10 @@ def test_adds_at_most_a_tenth() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "wait"), [(None, 300), (0, 300), (10, 300), (900, 900), (10**9, 86400)]
+    ("retry_after", "wait"), [(None, 300), (0, 300), (10, 300), (900, 900), (10**9, 86400)]
 )
-def test_heeds_a_receiver_that_asks_for_longer(asked: float | None, wait: float) -> None:
-    assert next_wait(2, [5, 300], dice=0, retry_after=asked) == wait
+def test_heeds_a_receiver_that_asks_for_longer(retry_after: float | None, wait: float) -> None:
+    assert next_wait(2, [5, 300], dice=0, retry_after=retry_after) == wait
 
 
 def test_gives_up_whatever_the_receiver_asks() -> None:

@@ -1,4 +1,4 @@
-"""The signature of an attempt is told where it is known for sure, and only there."""
+"""The signature of an attempt is shown only if it is known for certain."""
 
 from datetime import timedelta
 
@@ -26,14 +26,14 @@ def webhook(company: Company) -> Webhook:
     [
         (None, OLD),
         (timedelta(hours=-1), NEW),
-        # The claim may have found the old one, shortly before the attempt began.
+        # The claim may have read the old one, shortly before the attempt began.
         (timedelta(seconds=-5), None),
         (timedelta(seconds=5), None),
-        # Not yet: whether there was one before is forgotten.
+        # Unknown: whether there was an earlier one is forgotten.
         (timedelta(days=2), None),
     ],
 )
-def test_is_made_with_the_secret_of_then(
+def test_signature_uses_the_secret_of_that_time(
     webhook: Webhook, rotated: timedelta | None, secret: str | None
 ) -> None:
     now = timezone.now()
@@ -41,16 +41,16 @@ def test_is_made_with_the_secret_of_then(
     if rotated is not None:
         webhook.next_secret, webhook.next_secret_at = NEW, attempt.started_at + rotated
 
-    found = signature_check.recreate_signature(webhook, BODY, attempt, now)
+    recreated = signature_check.recreate_signature(webhook, BODY, attempt, now)
 
     if secret is None:
-        assert found is None
+        assert recreated is None
     else:
-        timestamp, signature = found
+        timestamp, signature = recreated
         assert signature == sign(secret, int(timestamp), "tracking.simple", BODY)
 
 
-def test_what_was_never_written_was_never_signed(webhook: Webhook, company: Company) -> None:
+def test_attempt_without_a_request_has_no_signature(webhook: Webhook, company: Company) -> None:
     now = timezone.now()
     unsigned = build.webhook(company, type_id=1)
 

@@ -41,7 +41,7 @@ def is_fresh(received: Received) -> bool:
     return abs(time.time() * 1000 - int(received.headers["X-Webhook-Timestamp"])) < 300_000
 
 
-def tried(api: APIClient, webhook: Webhook) -> dict[str, Any]:
+def send_test(api: APIClient, webhook: Webhook) -> dict[str, Any]:
     answer = api.post(f"/webhooks/{webhook.pk}/test")
     assert (answer.status_code, answer.json()["meta"]) == (200, "webhook_tested")
     return answer.json()["data"]
@@ -55,11 +55,11 @@ def test_a_receiver_that_verifies_needs_no_advice(
     )
     webhook = build.webhook(company, url=receiver.url, auth_token="tok-1")
 
-    told = tried(api, webhook)
+    data = send_test(api, webhook)
 
     assert [is_fresh(each) for each in receiver.log] == [True, True, False]
-    duration = told.pop("duration_ms")
-    assert told == {
+    duration = data.pop("duration_ms")
+    assert data == {
         "delivered": True,
         "status": 200,
         "error": None,
@@ -74,7 +74,7 @@ def test_both_requests_carry_all_that_a_delivery_carries(
 ) -> None:
     webhook = build.webhook(company, url=receiver.url, auth_token="tok-1")
 
-    tried(api, webhook)
+    send_test(api, webhook)
 
     first, second = receiver.log
     assert (is_genuine(first), is_genuine(second)) == (True, False)
@@ -96,26 +96,26 @@ def test_a_receiver_that_takes_old_requests_is_told_so(
 ) -> None:
     receiver.answer = lambda received: OK if is_genuine(received) else UNAUTHORIZED
 
-    told = tried(api, build.webhook(company, url=receiver.url))
+    data = send_test(api, build.webhook(company, url=receiver.url))
 
-    assert (told["rejects_tampered"], told["advice"]) == (True, [advice.ACCEPTS_OLD])
+    assert (data["rejects_tampered"], data["advice"]) == (True, [advice.ACCEPTS_OLD])
     assert is_genuine(receiver.log[2])
 
 
-@pytest.mark.parametrize(("checks", "said"), [(True, []), (False, [advice.ACCEPTS_ANYBODY])])
+@pytest.mark.parametrize(("checks", "expected"), [(True, []), (False, [advice.ACCEPTS_ANYBODY])])
 def test_an_unsigned_type_with_a_token_is_tried_with_a_wrong_one(
-    api: APIClient, company: Company, receiver: Receiver, checks: bool, said: list[str]
+    api: APIClient, company: Company, receiver: Receiver, checks: bool, expected: list[str]
 ) -> None:
     receiver.answer = lambda received: (
         UNAUTHORIZED if checks and received.headers["Authorization"] != "Bearer tok-1" else OK
     )
 
-    told = tried(api, build.webhook(company, type_id=1, url=receiver.url, auth_token="tok-1"))
+    data = send_test(api, build.webhook(company, type_id=1, url=receiver.url, auth_token="tok-1"))
 
     right, wrong = receiver.log
     assert right.body == wrong.body
     assert right.headers["Authorization"] != wrong.headers["Authorization"]
-    assert (told["delivered"], told["rejects_tampered"], told["advice"]) == (True, None, said)
+    assert (data["delivered"], data["rejects_tampered"], data["advice"]) == (True, None, expected)
 
 
 @pytest.mark.parametrize(
@@ -134,15 +134,15 @@ def test_a_receiver_that_verifies_other_bytes_than_it_got_is_found_out(
     type_id: int,
     changes: Callable[[bytes], bytes],
 ) -> None:
-    """On plain ASCII it would be right, and refuse the first real place with an accent."""
+    """Use a place with an accent: on plain ASCII such a receiver would pass."""
     receiver.answer = lambda received: (
         OK if is_genuine(received._replace(body=changes(received.body))) else UNAUTHORIZED
     )
 
-    told = tried(api, build.webhook(company, type_id=type_id, url=receiver.url))
+    data = send_test(api, build.webhook(company, type_id=type_id, url=receiver.url))
 
-    assert (told["delivered"], told["status"]) == (False, 401), "see the test below: its sample"
-    assert told["advice"] == [advice.REFUSED]
+    assert (data["delivered"], data["status"]) == (False, 401), "see the test below: its sample"
+    assert data["advice"] == [advice.REFUSED]
 
 
 @pytest.mark.parametrize("type_id", [each.id for each in registry if each.signed])
@@ -161,10 +161,12 @@ def test_samples_carry_what_trips_receivers(company: Company, type_id: int) -> N
     assert (str(2**53 + 1) in body) != of_old, f"{event_type.name}: LARGE_ID as an id in its sample"
 
 
-def test_it_is_no_delivery(api: APIClient, company: Company, receiver: Receiver) -> None:
+def test_signed_test_creates_no_delivery(
+    api: APIClient, company: Company, receiver: Receiver
+) -> None:
     webhook = build.webhook(company, url=receiver.url)
 
-    tried(api, webhook)
+    send_test(api, webhook)
 
     for rows in (Event.objects, Delivery.objects, Attempt.objects, SampleSend.objects):
         assert not rows.exists()
@@ -174,10 +176,10 @@ def test_it_is_no_delivery(api: APIClient, company: Company, receiver: Receiver)
 def test_a_receiver_that_takes_everything_is_told_to_verify(
     api: APIClient, company: Company, receiver: Receiver
 ) -> None:
-    told = tried(api, build.webhook(company, url=receiver.url))
+    data = send_test(api, build.webhook(company, url=receiver.url))
 
-    assert (told["delivered"], told["rejects_tampered"]) == (True, False)
-    assert told["advice"] == [advice.ACCEPTS_TAMPERED]
+    assert (data["delivered"], data["rejects_tampered"]) == (True, False)
+    assert data["advice"] == [advice.ACCEPTS_TAMPERED]
 
 
 def test_a_receiver_that_fails_at_a_wrong_signature_is_told_to_refuse_it(
@@ -185,24 +187,24 @@ def test_a_receiver_that_fails_at_a_wrong_signature_is_told_to_refuse_it(
 ) -> None:
     receiver.answer = lambda received: OK if is_genuine(received) else Answer(500)
 
-    told = tried(api, build.webhook(company, url=receiver.url))
+    data = send_test(api, build.webhook(company, url=receiver.url))
 
-    assert told["rejects_tampered"] is True
-    assert told["advice"] == [advice.FAILS_AT_TAMPERED]
+    assert data["rejects_tampered"] is True
+    assert data["advice"] == [advice.FAILS_AT_TAMPERED]
 
 
 def test_unsigned_types_get_one_request_without_webhook_headers(
     api: APIClient, company: Company, receiver: Receiver
 ) -> None:
-    told = tried(api, build.webhook(company, type_id=1, url=receiver.url))
+    data = send_test(api, build.webhook(company, type_id=1, url=receiver.url))
 
     (received,) = receiver.log
     assert [name for name in received.headers if name.lower().startswith("x-webhook")] == []
-    assert (told["delivered"], told["rejects_tampered"], told["advice"]) == (True, None, [])
+    assert (data["delivered"], data["rejects_tampered"], data["advice"]) == (True, None, [])
 
 
 @pytest.mark.parametrize(
-    ("status", "said"),
+    ("status", "expected"),
     [
         (301, advice.REDIRECT),
         (401, advice.REFUSED),
@@ -211,17 +213,17 @@ def test_unsigned_types_get_one_request_without_webhook_headers(
         (500, advice.FAILED),
     ],
 )
-def test_what_is_refused_is_not_tried_with_a_wrong_signature(
-    api: APIClient, company: Company, receiver: Receiver, status: int, said: str
+def test_refused_request_is_not_repeated_with_a_wrong_signature(
+    api: APIClient, company: Company, receiver: Receiver, status: int, expected: str
 ) -> None:
     receiver.answer = lambda received: Answer(status)
 
-    told = tried(api, build.webhook(company, url=receiver.url))
+    data = send_test(api, build.webhook(company, url=receiver.url))
 
     assert len(receiver.log) == 1
-    assert (told["delivered"], told["status"], told["rejects_tampered"]) == (False, status, None)
-    assert told["error"] == sample_delivery.NOT_2XX
-    assert told["advice"] == [said]
+    assert (data["delivered"], data["status"], data["rejects_tampered"]) == (False, status, None)
+    assert data["error"] == sample_delivery.NOT_2XX
+    assert data["advice"] == [expected]
 
 
 @pytest.mark.parametrize(
@@ -231,16 +233,16 @@ def test_what_is_refused_is_not_tried_with_a_wrong_signature(
         (hostile.silent, Failure.TIMEOUT),
     ],
 )
-def test_where_there_is_no_answer_it_says_what_to_look_at(
+def test_missing_answer_comes_with_advice(
     api: APIClient, company: Company, settings: Settings, behave: Callable, failure: Failure
 ) -> None:
     settings.DELIVERY_TIMEOUT_SECONDS = 0.3
     with hostile.receiver(behave) as running:
-        told = tried(api, build.webhook(company, url=running.url))
+        data = send_test(api, build.webhook(company, url=running.url))
 
-    assert (told["delivered"], told["status"], told["rejects_tampered"]) == (False, None, None)
-    assert told["error"] == sample_delivery.REASONS[failure]
-    assert told["advice"] == [advice.BY_FAILURE[failure]]
+    assert (data["delivered"], data["status"], data["rejects_tampered"]) == (False, None, None)
+    assert data["error"] == sample_delivery.REASONS[failure]
+    assert data["advice"] == [advice.BY_FAILURE[failure]]
 
 
 def test_every_failure_that_is_told_has_its_advice() -> None:
@@ -250,9 +252,9 @@ def test_every_failure_that_is_told_has_its_advice() -> None:
 def test_a_paused_webhook_is_tried_and_told_so(
     api: APIClient, company: Company, receiver: Receiver
 ) -> None:
-    told = tried(api, build.webhook(company, type_id=1, url=receiver.url, active=False))
+    data = send_test(api, build.webhook(company, type_id=1, url=receiver.url, active=False))
 
-    assert (told["delivered"], told["advice"]) == (True, [advice.PAUSED])
+    assert (data["delivered"], data["advice"]) == (True, [advice.PAUSED])
 
 
 def test_a_secret_that_cannot_be_read_is_told(
@@ -262,9 +264,9 @@ def test_a_secret_that_cannot_be_read_is_told(
     with connection.cursor() as cursor:
         cursor.execute("UPDATE webhooks_webhook SET secret = 'lost' WHERE id = %s", [webhook.pk])
 
-    told = tried(api, webhook)
+    data = send_test(api, webhook)
 
-    assert (told["delivered"], told["error"]) == (False, signed_test.UNREADABLE)
+    assert (data["delivered"], data["error"]) == (False, signed_test.UNREADABLE)
     assert receiver.log == []
 
 

@@ -1,4 +1,4 @@
-"""Signs of life of loops, and which loops a keeper starts and ends by them."""
+"""Signs of life of loops, and the loops that a keeper starts and ends because of them."""
 
 import math
 import os
@@ -9,8 +9,8 @@ import pytest
 from core.jobs.bell import Bell
 from core.jobs.forking import fork_into
 from deliveries import publishing
-from deliveries.engine.beside import Beside
 from deliveries.engine.loop import Engine
+from deliveries.engine.runner import Runner
 from deliveries.engine.signs import (
     LATE_SECONDS,
     SPARE_SECONDS,
@@ -31,9 +31,9 @@ NOW = 1000.0
 def sign(
     back_by: float = NOW, pressed_until: float = -math.inf, busy_at: float = -math.inf
 ) -> Sign:
-    made = Sign()
-    made.write(back_by, pressed_until, busy_at)
-    return made
+    new_sign = Sign()
+    new_sign.write(back_by, pressed_until, busy_at)
+    return new_sign
 
 
 SILENT = sign(NOW - LATE_SECONDS - 0.01)
@@ -47,7 +47,7 @@ def test_another_is_needed_where_none_could_do_more(running: list[Sign]) -> None
 
 
 @pytest.mark.parametrize("running", [[FREE], [PRESSED, FREE], [SILENT, FREE]])
-def test_none_is_needed_where_one_has_time(running: list[Sign]) -> None:
+def test_no_loop_is_needed_while_one_has_time(running: list[Sign]) -> None:
     assert not another_is_needed(running, NOW)
 
 
@@ -72,13 +72,13 @@ def test_the_idlest_ends() -> None:
     [None, SILENT, PRESSED, sign(pressed_until=NOW - SPARE_SECONDS + 0.01, busy_at=NOW)],
     ids=["alone", "silent", "pressed", "pressed lately"],
 )
-def test_none_ends_while_it_may_be_needed(other: Sign | None) -> None:
+def test_no_loop_ends_while_it_may_be_needed(other: Sign | None) -> None:
     running = [sign(), *([other] if other else [])]
 
     assert find_spare(running, NOW) is None
 
 
-def test_none_ends_that_had_something_to_do_lately() -> None:
+def test_recently_busy_loop_does_not_end() -> None:
     lately = sign(busy_at=NOW - SPARE_SECONDS + 0.01)
 
     assert find_spare([lately, lately], NOW) is None
@@ -102,7 +102,7 @@ def test_a_loop_says_how_it_goes(
     publishing.publish([build.news(company) for company in companies])
     shared = Sign()
     with closing(Transport(loopback, concurrency=64)) as transport:
-        engine = Engine(transport, lambda: False, Beside(), Bell(), shared)
+        engine = Engine(transport, lambda: False, Runner(), Bell(), shared)
         began = engine.busy_at
         engine.run(until_idle=True)
 

@@ -1,4 +1,4 @@
-"""The engine from seeds: a small part of what `./dev simulate` plays, and that its judge sees."""
+"""The engine from seeds: a small part of `./dev simulate`, and a check of its judge."""
 
 import re
 from collections.abc import Iterator
@@ -17,8 +17,8 @@ from tools.faults.simulation.running import play
 from tools.faults.simulation.world import World
 
 SEEDS, AT_ONCE = 100, 10
-# Plans that broke a promise once, each with what it was.
-KEPT = {
+# Plans that once broke a promise, named by the failure.
+FORMER_FAILURES = {
     "a loop that was given up while it asked for webhooks took them for ever": Plan(
         47,
         3,
@@ -72,12 +72,12 @@ KEPT = {
 
 @pytest.fixture
 def world(transactional_db: None) -> Iterator[World]:
-    """The test's own database; the server must be able to look at the file of the clock."""
+    """Yield the test's own database; the server must be able to read the file of the clock."""
     with TemporaryDirectory(prefix="parceldesk-clock-") as folder:
         Path(folder).chmod(0o755)
-        made = World(Path(folder))
-        yield made
-        made.close()
+        new_world = World(Path(folder))
+        yield new_world
+        new_world.close()
 
 
 @pytest.mark.parametrize(
@@ -86,11 +86,11 @@ def world(transactional_db: None) -> Iterator[World]:
 )
 def test_runs_from_seeds_keep_every_promise(world: World, first: int) -> None:
     broken = {seed: play(drawn(seed), world)[1] for seed in range(first, first + AT_ONCE)}
-    assert {seed: said for seed, said in broken.items() if said} == {}
+    assert {seed: failures for seed, failures in broken.items() if failures} == {}
 
 
-@pytest.mark.parametrize("plan", KEPT.values(), ids=KEPT)
-def test_what_broke_a_promise_once_keeps_it(world: World, plan: Plan) -> None:
+@pytest.mark.parametrize("plan", FORMER_FAILURES.values(), ids=FORMER_FAILURES)
+def test_former_failures_keep_every_promise(world: World, plan: Plan) -> None:
     assert play(plan, world)[1] == []
 
 
@@ -102,7 +102,7 @@ def test_a_seed_gives_the_same_run_each_time(world: World) -> None:
     assert len(first) == len(again)
 
 
-# Engines that break a promise: where, what is replaced by what, and what the judge says of it.
+# Engines that break a promise: the module, the name, its replacement, and the judge's words.
 BROKEN = {
     "without order": (
         claiming,
@@ -144,7 +144,7 @@ def test_the_judge_sees_an_engine(
     new: str,
     words: str,
 ) -> None:
-    """Trap: a judge that excuses everything."""
+    """Catch a judge that excuses everything."""
     assert old in getattr(where, name)
     monkeypatch.setattr(where, name, getattr(where, name).replace(old, new))
 
@@ -158,7 +158,7 @@ def says(plan: Plan, world: World, words: str) -> bool:
 def test_a_seed_that_fails_tells_a_short_story_each_time(
     world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Two things are left of the plan: events, and a receiver that fails."""
+    """Shorten the plan to two things: events, and a receiver that fails."""
     where, name, old, new, words = BROKEN["without order"]
     monkeypatch.setattr(where, name, getattr(where, name).replace(old, new))
     beside = (Thing(0.1 * each, "sweep") for each in range(4))
@@ -179,9 +179,9 @@ def test_a_seed_that_fails_tells_a_short_story_each_time(
 
     for _ in range(2):
         running.tell_broken(1, world, [words])
-    told = capsys.readouterr().out.splitlines()
+    story = capsys.readouterr().out.splitlines()
 
-    first, again = told[: len(told) // 2], told[len(told) // 2 :]
+    first, again = story[: len(story) // 2], story[len(story) // 2 :]
     assert first == again
     assert any(re.fullmatch("sha256 of the whole story: [0-9a-f]{64}", each) for each in first)
     assert any(re.match(f"broken: .*{words}", each) for each in first)

@@ -1,4 +1,4 @@
-"""The headers of Standard Webhooks beside the interface's own, verified by the public package."""
+"""The headers of Standard Webhooks next to the interface's own, verified by the public package."""
 
 from base64 import b64decode
 from collections.abc import Mapping
@@ -39,22 +39,22 @@ def test_a_delivery_is_accepted_by_the_public_package(
     api: APIClient, company: Company, receiver: Receiver, loopback: Policy
 ) -> None:
     body = {"url": receiver.url, "standard_headers": 1}
-    shown = api.post("/webhooks", body).json()["data"]
+    hook = api.post("/webhooks", body).json()["data"]
     publishing.publish([build.news(company, body=BODY)])
 
     deliver(loopback)
 
     (received,) = receiver.log
     headers = received.headers
-    assert is_accepted(shown["standard_secret"], headers, received.body)
-    assert not is_accepted(shown["standard_secret"], headers, received.body + b" ")
+    assert is_accepted(hook["standard_secret"], headers, received.body)
+    assert not is_accepted(hook["standard_secret"], headers, received.body + b" ")
     assert headers["webhook-id"] == headers["X-Webhook-Id"]
     assert headers["X-Webhook-Signature"].startswith("v1=")
     assert int(headers["webhook-timestamp"]) == int(headers["X-Webhook-Timestamp"]) // 1000
-    assert b64decode(shown["standard_secret"].removeprefix("whsec_")) == shown["secret"].encode()
+    assert b64decode(hook["standard_secret"].removeprefix("whsec_")) == hook["secret"].encode()
 
 
-def test_nobody_gets_them_who_did_not_ask(
+def test_webhook_without_the_option_gets_none(
     company: Company, receiver: Receiver, loopback: Policy
 ) -> None:
     build.webhook(company, url=receiver.url)
@@ -65,7 +65,7 @@ def test_nobody_gets_them_who_did_not_ask(
     assert standard(receiver.log[0].headers) == {}
 
 
-def test_they_are_switched_on_and_off(api: APIClient, company: Company) -> None:
+def test_standard_headers_are_switched_on_and_off(api: APIClient, company: Company) -> None:
     webhook = build.webhook(company)
     address = f"/webhooks/{webhook.pk}"
     assert api.get(address).json()["data"]["standard_headers"] == 0
@@ -129,11 +129,11 @@ def test_a_rotation_has_one_signature_at_a_time(api: APIClient, company: Company
 def test_a_test_request_carries_them_and_its_twin_is_refused(
     api: APIClient, company: Company, receiver: Receiver, loopback: Policy
 ) -> None:
-    shown = api.post("/webhooks", {"url": receiver.url, "standard_headers": 1}).json()["data"]
+    hook = api.post("/webhooks", {"url": receiver.url, "standard_headers": 1}).json()["data"]
 
-    api.post(f"/webhooks/{shown['id']}/test")
+    api.post(f"/webhooks/{hook['id']}/test")
 
     accepted = [
-        is_accepted(shown["standard_secret"], each.headers, each.body) for each in receiver.log
+        is_accepted(hook["standard_secret"], each.headers, each.body) for each in receiver.log
     ]
     assert accepted == [True, False]

@@ -1,4 +1,4 @@
-"""The events of a webhook as a stream, for those who cannot be called (decision N6)."""
+"""The events of a webhook as a stream, for companies that cannot be called (decision N6)."""
 
 import random
 import time
@@ -41,7 +41,7 @@ def page(api: APIClient, webhook: Webhook, **query: Any) -> tuple[list[dict[str,
 def read_on(
     api: APIClient, webhook: Webhook, cursor: str | None = None, limit: int = 100
 ) -> tuple[list[str], str]:
-    """The bodies of all that is there behind a cursor, and the cursor behind them."""
+    """Read the bodies of all events after a cursor; returns them and the next cursor."""
     bodies: list[str] = []
     while True:
         query = {"after": cursor} if cursor else {}
@@ -56,12 +56,12 @@ def publish(company: Company, *texts: object, **changes: Any) -> None:
 
 
 def test_null_written_out_makes_a_webhook_without_a_target(api: APIClient) -> None:
-    made = api.post("/webhooks", {"url": None})
+    answer = api.post("/webhooks", {"url": None})
 
-    assert made.status_code == 200
-    assert made.json()["data"]["url"] is None
-    assert len(made.json()["data"]["secret"]) == 64
-    webhook = api.get(f"/webhooks/{made.json()['data']['id']}").json()["data"]
+    assert answer.status_code == 200
+    assert answer.json()["data"]["url"] is None
+    assert len(answer.json()["data"]["secret"]) == 64
+    webhook = api.get(f"/webhooks/{answer.json()['data']['id']}").json()["data"]
     assert (webhook["url"], webhook["active"]) == (None, 1)
 
 
@@ -149,11 +149,11 @@ def test_recover_says_where_its_events_are(api: APIClient, company: Company) -> 
 
 
 def test_an_event_has_all_that_a_delivery_has(api: APIClient, company: Company) -> None:
-    sent = build.webhook(company, auth_token="a-token")
+    sent_webhook = build.webhook(company, auth_token="a-token")
     pulled = fetched(company, secret="7a" * 32)
     publish(company, '{"a":"León"}')
 
-    (event,), _ = page(api, sent)
+    (event,), _ = page(api, sent_webhook)
     (other,), _ = page(api, pulled)
 
     stored, delivery = Event.objects.get(), Delivery.objects.get()
@@ -164,14 +164,14 @@ def test_an_event_has_all_that_a_delivery_has(api: APIClient, company: Company) 
     assert event["created_at"] == stored.created_at.strftime("%Y-%m-%d %H:%M:%S")
     assert event["event"] == "tracking.simple"
     assert "Authorization" not in event["headers"]
-    for webhook, told in ((sent, event), (pulled, other)):
-        headers = told["headers"]
+    for webhook, row in ((sent_webhook, event), (pulled, other)):
+        headers = row["headers"]
         assert headers["Content-Type"] == "application/json"
-        assert headers["X-Webhook-Id"] == told["id"]
-        assert headers["X-Webhook-Event-Id"] == told["event_id"]
-        assert headers["X-Webhook-Sequence"] == str(told["sequence"])
+        assert headers["X-Webhook-Id"] == row["id"]
+        assert headers["X-Webhook-Event-Id"] == row["event_id"]
+        assert headers["X-Webhook-Sequence"] == str(row["sequence"])
         timestamp = int(headers["X-Webhook-Timestamp"])
-        signature = sign(webhook.secret, timestamp, "tracking.simple", told["body"].encode())
+        signature = sign(webhook.secret, timestamp, "tracking.simple", row["body"].encode())
         assert headers["X-Webhook-Signature"] == signature
 
 
@@ -343,7 +343,7 @@ def test_nothing_is_skipped_that_commits_in_the_other_order(
 ) -> None:
     webhook = build.webhook(company, url=url)
     publish(company, 1)
-    seen, cursor = read_on(api, webhook)
+    bodies, cursor = read_on(api, webhook)
 
     with unfinished(lambda: publish(company, 2)):
         publish(company, 3)
@@ -351,10 +351,10 @@ def test_nothing_is_skipped_that_commits_in_the_other_order(
     rest, _ = read_on(api, webhook, cursor)
 
     assert meanwhile == []
-    assert seen + rest == ["1", "2", "3"]
+    assert bodies + rest == ["1", "2", "3"]
 
 
-def test_only_those_who_publish_are_waited_for(
+def test_reader_waits_for_publishers_only(
     rows_to_keep: None, api: APIClient, company: Company, birch: Company
 ) -> None:
     webhook = fetched(company)
@@ -363,15 +363,15 @@ def test_only_those_who_publish_are_waited_for(
 
     with unfinished(lambda: Company.objects.filter(pk=birch.pk).update(name="Birches")):
         publish(company, 2)
-        seen, cursor = read_on(api, webhook)
-        assert seen == ["1", "2"]
+        bodies, cursor = read_on(api, webhook)
+        assert bodies == ["1", "2"]
         with unfinished(lambda: publish(birch, "theirs")):
             publish(company, 3)
             assert read_on(api, webhook, cursor)[0] == []
         assert read_on(api, webhook, cursor)[0] == ["3"]
 
 
-def test_who_publishes_often_in_a_transaction_holds_one_lock(
+def test_repeated_publishing_in_a_transaction_holds_one_lock(
     rows_to_keep: None, company: Company
 ) -> None:
     fetched(company)
@@ -388,19 +388,19 @@ def test_who_publishes_often_in_a_transaction_holds_one_lock(
 
 
 def own_locks() -> int:
-    held = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()"
+    query = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()"
     with connection.cursor() as cursor:
-        cursor.execute(held)
+        cursor.execute(query)
         return int(cursor.fetchone()[0])
 
 
 def test_under_16_writers_every_event_is_read_once(
     rows_to_keep: None, api: APIClient, company: Company
 ) -> None:
-    each, done = 6, Flag()
+    each, finished = 6, Flag()
     webhooks = [fetched(company), build.webhook(company)]
-    found: dict[int, list[str]] = {}
-    # The first request of a process takes longer than all that follows.
+    bodies_by_webhook: dict[int, list[str]] = {}
+    # The first request of a process takes longer than later ones.
     page(api, webhooks[0])
 
     def write(writer: int) -> None:
@@ -416,9 +416,9 @@ def test_under_16_writers_every_event_is_read_once(
     def follow(webhook: Webhook) -> None:
         cursor, more = None, True
         while more:
-            more = not done.is_set()
+            more = not finished.is_set()
             bodies, cursor = read_on(api, webhook, cursor)
-            found[webhook.pk] = found.get(webhook.pk, []) + bodies
+            bodies_by_webhook[webhook.pk] = bodies_by_webhook.get(webhook.pk, []) + bodies
 
     lost: set[str] = set()
     follows = [lambda one=webhook: follow(one) for webhook in webhooks]
@@ -429,11 +429,11 @@ def test_under_16_writers_every_event_is_read_once(
     ):
         reading = aside.submit(readers.run, follows)
         writers.run([lambda one=number: write(one) for number in range(WRITERS)])
-        done.set()
+        finished.set()
         reading.result(PATIENCE_SECONDS)
 
     wanted = {f"{writer}.{number}" for writer in range(WRITERS) for number in range(each)} - lost
     for webhook in webhooks:
-        bodies = found[webhook.pk]
+        bodies = bodies_by_webhook[webhook.pk]
         assert len(bodies) == len(set(bodies)) == len(wanted)
         assert set(bodies) == wanted

@@ -1,4 +1,4 @@
-"""News of tickets on its way: in order within a ticket, in the log, and again."""
+"""Events of tickets: in order within a ticket, in the log, and sent again."""
 
 import json
 
@@ -23,7 +23,7 @@ def webhook(company: Company, receiver: Receiver) -> Webhook:
 
 
 def publish(company: Company, *tickets: int) -> None:
-    """An event of each of these tickets, numbered from 0, of which 41 is about shipment 7."""
+    """Publish an event of each of these tickets, numbered from 0; ticket 41 is about shipment 7."""
     publishing.publish(
         [
             build.news(
@@ -59,7 +59,7 @@ def test_events_of_a_ticket_wait_for_each_other_and_for_no_other(
     assert len(set(sequences)) == 3
 
 
-def test_is_signed_as_what_it_is(
+def test_ticket_events_are_signed_with_their_type(
     company: Company, webhook: Webhook, receiver: Receiver, loopback: Policy
 ) -> None:
     publish(company, 41)
@@ -95,7 +95,7 @@ def test_the_log_names_the_ticket_and_its_shipment(
 
 
 @pytest.mark.parametrize("way", ["recover", "redeliver"])
-def test_what_was_given_up_is_sent_again_in_order(
+def test_given_up_events_are_sent_again_in_order(
     api: APIClient,
     company: Company,
     webhook: Webhook,

@@ -62,10 +62,10 @@ def test_gives_every_request_its_own_reply_over_few_connections() -> None:
 
 
 def test_asks_before_the_first_byte_goes_out_also_over_a_connection_that_is_kept() -> None:
-    asked: list[object] = []
+    keys: list[object] = []
 
     def only_the_first(key: object) -> bool:
-        asked.append(key)
+        keys.append(key)
         return key == "first"
 
     with receiver(good) as running, closing(Transport(LOOPBACK)) as transport:
@@ -75,7 +75,7 @@ def test_asks_before_the_first_byte_goes_out_also_over_a_connection_that_is_kept
             transport.start(Request(running.url, b"{}", HEADERS, key))
             replies += transport.wait(5.0)
 
-        assert asked == ["first", "second"]
+        assert keys == ["first", "second"]
         assert [(reply.key, reply.error) for reply in replies] == [
             ("first", None),
             ("second", Failure.NOT_SENT),
@@ -98,7 +98,7 @@ def test_waits_as_long_as_told_where_nothing_happens() -> None:
         assert time.monotonic() - started >= 0.09
 
 
-def test_what_fails_at_once_holds_up_nobody() -> None:
+def test_immediate_failure_delays_no_other_request() -> None:
     with receiver(good) as running, closing(Transport(LOOPBACK)) as transport:
         transport.start(Request(running.url, b"{}", HEADERS, "good"))
         keys: set[object] = set()
@@ -111,23 +111,23 @@ def test_what_fails_at_once_holds_up_nobody() -> None:
 
 
 def test_closes_with_requests_in_flight() -> None:
-    asked, left = Event(), Event()
+    requested, disconnected = Event(), Event()
 
     def waiting(visitor: Visitor) -> None:
         visitor.read_request()
-        asked.set()
+        requested.set()
         with suppress(ConnectionError):
             visitor.read_request()
-        left.set()
+        disconnected.set()
 
     with receiver(waiting) as running:
         transport = Transport(LOOPBACK)
         transport.start(Request(running.url, b"{}", HEADERS))
-        wait_until(lambda: transport.wait(0.01) or asked.is_set(), "the request")
+        wait_until(lambda: transport.wait(0.01) or requested.is_set(), "the request")
 
         transport.close()
 
-        assert left.wait(PATIENCE_SECONDS)
+        assert disconnected.wait(PATIENCE_SECONDS)
 
 
 def test_delivers_where_the_receiver_has_closed_the_connection_meanwhile() -> None:
@@ -183,10 +183,10 @@ def test_reads_no_proxy_and_no_netrc_from_the_environment(
 
 
 def test_says_that_nobody_listens() -> None:
-    with closing(socket.socket()) as held:
-        # Bound, so that nobody else listens there meanwhile, and not listened on.
-        held.bind(("127.0.0.1", 0))
-        reply = send(f"http://127.0.0.1:{held.getsockname()[1]}/")
+    with closing(socket.socket()) as unused:
+        # Bound but not listening, so that nobody else can listen there meanwhile.
+        unused.bind(("127.0.0.1", 0))
+        reply = send(f"http://127.0.0.1:{unused.getsockname()[1]}/")
     assert (reply.status, reply.error) == (None, Failure.REFUSED)
     assert reply.duration_ms < 9_000, "it ended before the time allowed"
 

@@ -1,4 +1,4 @@
-"""What is never sent and where we never connect."""
+"""Headers that are never sent, and addresses that are never connected to."""
 
 import errno
 import socket
@@ -20,16 +20,16 @@ from webhooks.targets import Policy, check_target
 
 @pytest.fixture
 def no_sockets(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """Have the transport open none; the list holds what it asked for."""
-    asked: list[object] = []
+    """Refuse every socket; the list records the attempts to open one."""
+    attempts: list[object] = []
 
     def refuse(*arguments: object) -> socket.socket:
-        asked.append(arguments)
+        attempts.append(arguments)
         raise OSError(errno.EMFILE, "Too many open files")
 
     guarded = SimpleNamespace(socket=refuse, AF_INET=socket.AF_INET, AF_INET6=socket.AF_INET6)
     monkeypatch.setattr("deliveries.http.transport.socket", guarded)
-    return asked
+    return attempts
 
 
 @pytest.mark.parametrize("value", ["a\r\nX-Evil: b", "a\nb", "a\x00", "é", "\ud800"])
@@ -49,7 +49,7 @@ def test_checks_the_url_again_before_sending(no_sockets: list[object]) -> None:
 
 
 def leading_inside() -> list[tuple[str, str]]:
-    """Return the bad URLs of the corpus whose name leads to a forbidden address, and its answer."""
+    """Return the corpus's bad URLs whose name resolves to a forbidden address, and that address."""
     bad = [row for row in ssrf_urls() if not row.good and row.answers != "-"]
     last = [(row.url, row.answers.split("|")[-1]) for row in bad]
     return [
@@ -90,7 +90,7 @@ def test_connects_no_more_when_a_name_begins_to_lead_inside(
 def test_vets_the_address_at_the_socket_whatever_the_resolver_says(
     monkeypatch: pytest.MonkeyPatch, no_sockets: list[object]
 ) -> None:
-    monkeypatch.setattr(Resolver, "_vetted", lambda *_: Answer(("127.0.0.1", "::1")))
+    monkeypatch.setattr(Resolver, "_vet", lambda *_: Answer(("127.0.0.1", "::1")))
     with name_server({"hooks.example.com": "93.184.216.34"}) as server:
         reply = send("https://hooks.example.com/", Policy(), name_servers=[server.address])
     assert (reply.status, reply.error) == (None, Failure.FORBIDDEN_ADDRESS)

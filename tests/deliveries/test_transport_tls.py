@@ -1,4 +1,4 @@
-"""Only to a server that proves its name, with TLS 1.2 at least, and never in clear instead."""
+"""TLS 1.2 or later to servers that prove their name, and never plain HTTP instead."""
 
 import ssl
 from contextlib import closing, suppress
@@ -43,7 +43,7 @@ def bundle(authority: trustme.CA, tmp_path_factory: pytest.TempPathFactory) -> s
 def server(
     authority: trustme.CA, *names: str, since: datetime | None = None, until: datetime | None = None
 ) -> ssl.SSLContext:
-    """Return the TLS side of a receiver with a certificate for these names, a day's by default."""
+    """Return a receiver's TLS context with a certificate for these names, by default for a day."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     names = names or ("127.0.0.1", NAME)
     cert = authority.issue_cert(*names, not_before=since, not_after=until or TODAY + DAY)
@@ -52,7 +52,7 @@ def server(
 
 
 def post(context: ssl.SSLContext, bundle: str, habit: Habit = good) -> tuple[Reply, int]:
-    """Send to such a server; return the reply and how many requests it could read."""
+    """Send to such a server; return the reply and the number of requests that it could read."""
     with receiver(habit, tls=context) as running:
         reply = send(running.url, ca_bundle=bundle, timeout_seconds=10.0)
         return reply, len(running.requests)
@@ -74,8 +74,8 @@ def test_asks_a_pinned_address_for_the_certificate_of_the_name(
     authority: trustme.CA, bundle: str
 ) -> None:
     context = server(authority, NAME)
-    asked: list[str] = []
-    context.sni_callback = lambda _, name, __: asked.append(name)
+    server_names: list[str] = []
+    context.sni_callback = lambda _, name, __: server_names.append(name)
     names = dict.fromkeys([NAME, "other.example.com"], "127.0.0.1")
     with receiver(good, tls=context) as running, name_server(names) as answering:
         policy = Policy(True, LOOPBACK.allowed_networks, frozenset({running.port}))
@@ -85,7 +85,7 @@ def test_asks_a_pinned_address_for_the_certificate_of_the_name(
         other = send(f"https://other.example.com:{running.port}/", policy, **options)
         assert other.error == Failure.TLS
         assert len(running.requests) == 1
-    assert asked == [NAME, "other.example.com"]
+    assert server_names == [NAME, "other.example.com"]
 
 
 def test_refuses_a_certificate_nobody_trusted_has_signed(bundle: str) -> None:

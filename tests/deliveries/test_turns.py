@@ -1,4 +1,4 @@
-"""The loop's turns at the database, and what it does between them."""
+"""The loop's turns at the database, and its work between them."""
 
 import math
 import time
@@ -27,13 +27,13 @@ from deliveries.engine.lending import Loans
 from deliveries.engine.loans import Claimed
 from deliveries.engine.pace import FIRST_SIZE
 from deliveries.engine.recording import AttemptResult
-from deliveries.engine.rooms import SLOTS, Rooms
+from deliveries.engine.slots import SLOTS, Slots
 from deliveries.engine.turn import ClaimBatch, Turn
 from deliveries.engine.turns import Database
 from deliveries.http.transport import Transport
 from deliveries.models import Delivery, Health, Loop, State, TakenLane
 from tests.deliveries.test_recording import result as result_of
-from tests.deliveries.test_rooms import lane
+from tests.deliveries.test_slots import lane
 from tests.deliveries.worlds import World
 from tests.sending import deliver, engine, on_loan
 from tests.tickets.racing import in_order
@@ -44,7 +44,7 @@ PATIENCE_SECONDS = 20
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
-    """Moves the time that the database's thread sees."""
+    """Return a function that moves the time that the database's thread sees."""
     now = [1000.0]
     monkeypatch.setattr("deliveries.engine.clock.monotonic", lambda: now[0])
 
@@ -54,8 +54,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
     return move
 
 
-def test_whoever_was_away_takes_over_nothing(db: None, clock: Callable[[float], None]) -> None:
-    """After a stall of the database every lease has run out, and nobody is lost."""
+def test_loop_takes_over_nothing_after_a_stall(db: None, clock: Callable[[float], None]) -> None:
+    """Take over no leases: all of them ran out while the database stalled, and nobody is lost."""
     other = leases.join(2)
     database = Database(lambda: False)
     database.take(Turn())
@@ -70,7 +70,7 @@ def test_whoever_was_away_takes_over_nothing(db: None, clock: Callable[[float], 
     assert str(Loop.objects.get(lost=True).pk) == other
 
 
-def test_one_that_is_given_up_begins_anew(db: None, clock: Callable[[float], None]) -> None:
+def test_loop_that_was_given_up_starts_again(db: None, clock: Callable[[float], None]) -> None:
     database = Database(lambda: False)
     database.take(Turn())
     first = database.loop_id
@@ -85,7 +85,7 @@ def test_one_that_is_given_up_begins_anew(db: None, clock: Callable[[float], Non
 def test_tells_the_time_of_the_database_whatever_the_host_s_clock_says(
     db: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Receivers refuse what was signed hours ago, or will be."""
+    """Use the database's time: receivers refuse requests signed hours ago or ahead."""
     true, wrong = timezone.now(), timezone.now() - timedelta(hours=2)
     monkeypatch.setattr(timezone, "now", lambda: wrong)
     database = Database(lambda: False)
@@ -96,14 +96,14 @@ def test_tells_the_time_of_the_database_whatever_the_host_s_clock_says(
 
 
 @pytest.mark.parametrize("unheard", [(claiming, "claim"), (lanes, "take")])
-def test_what_came_through_unheard_is_done_again(
+def test_turn_committed_without_an_answer_is_repeated(
     world: World, monkeypatch: pytest.MonkeyPatch, unheard: tuple[object, str]
 ) -> None:
-    """The server has committed, and the connection ended before it could say so."""
+    """Repeat it: the server has committed, but the connection ended before its answer."""
     webhook = world.webhooks[0]
     world.publish(1, 2, 3)
     database = Database(lambda: False)
-    database.take(Turn(hear=lambda woken: {}))
+    database.take(Turn(on_wake=lambda woken: {}))
     first = Turn(claims=ClaimBatch({webhook.pk: 1}))
     database.take(first)
     world.publish(4)
@@ -112,10 +112,10 @@ def test_what_came_through_unheard_is_done_again(
     monkeypatch.setattr(turns, "PAUSE_SECONDS", 0)
     fail_once_done(monkeypatch, *unheard)
 
-    again = Turn(hear=lambda woken: {}, claims=ClaimBatch({webhook.pk: 50}))
+    again = Turn(on_wake=lambda woken: {}, claims=ClaimBatch({webhook.pk: 50}))
     database.take(again)
 
-    # What it knows to have is in flight, and stays so.
+    # The loop knows these claims, and they stay in flight.
     assert [each.subject_id for each in first.claims.claimed + again.claims.claimed] == [1, 2, 3, 4]
     assert webhook.pk in {each.webhook_id for each in again.woken}
 
@@ -124,12 +124,12 @@ def fail_once_done(monkeypatch: pytest.MonkeyPatch, place: object, name: str) ->
     work = getattr(place, name)
     failed: list[bool] = []
 
-    def fail(*given: object, **named: object) -> object:
-        found = work(*given, **named)
+    def fail(*arguments: object, **options: object) -> object:
+        result = work(*arguments, **options)
         if not failed:
             failed.append(True)
             raise OperationalError("server closed the connection unexpectedly")
-        return found
+        return result
 
     monkeypatch.setattr(place, name, fail)
 
@@ -155,72 +155,72 @@ def test_two_that_join_at_once_do_not_both_get_the_last_place() -> None:
 
 
 def test_webhooks_share_what_is_claimed_ahead() -> None:
-    """One customer's backlog leaves the others their part of a claim."""
-    rooms = Rooms()
-    book = LaneBook(rooms)
+    """Share it: one customer's backlog leaves the others their part of a claim."""
+    slots = Slots()
+    book = LaneBook(slots)
     for webhook_id in range(1, 5):
-        rooms.to_claim.add(lane(webhook_id, size=1000))
+        slots.to_claim.add(lane(webhook_id, size=1000))
 
-    assert book.claims(0.0, 100) == dict.fromkeys(range(1, 5), 160)
+    assert book.next_claims(0.0, 100) == dict.fromkeys(range(1, 5), 160)
 
 
-def test_who_has_nothing_is_claimed_for_in_the_turn_in_which_it_wakes_up() -> None:
-    """Another turn would be as long as what other companies have waiting makes it."""
-    rooms = Rooms()
-    book = LaneBook(rooms)
-    rooms.start(lane(1), 0.0)
+def test_idle_webhook_is_claimed_for_in_the_turn_that_wakes_it() -> None:
+    """Claim in the same turn: another one takes as long as the backlogs of other companies."""
+    slots = Slots()
+    book = LaneBook(slots)
+    slots.start(lane(1), 0.0)
 
-    claims = book.hear([Woken(1, 1, True), Woken(2, 2, True), Woken(3, 2, True)], 0.0, most=16)
+    claims = book.add_woken([Woken(1, 1, True), Woken(2, 2, True), Woken(3, 2, True)], 0.0, most=16)
 
     assert claims == {2: FIRST_SIZE}
-    # What has to wait for its turn is not claimed twice meanwhile.
-    assert book.claims(0.0, 100).keys() == {1, 3}
+    # Deliveries that wait for their turn are not claimed twice.
+    assert book.next_claims(0.0, 100).keys() == {1, 3}
 
 
-@pytest.mark.parametrize("held", [0, BRIEF_CLAIM])
-def test_where_nobody_waits_all_that_wake_up_are_claimed_for(held: int) -> None:
-    """One turn in the place of two, for each event that comes while nothing else does."""
-    rooms = Rooms()
-    book = LaneBook(rooms)
+@pytest.mark.parametrize("unfinished", [0, BRIEF_CLAIM])
+def test_idle_loop_claims_for_all_woken_webhooks(unfinished: int) -> None:
+    """Save a turn for each event that comes alone."""
+    slots = Slots()
+    book = LaneBook(slots)
     busy = lane(1)
-    rooms.start(busy, 0.0)
-    for _ in range(held):
-        rooms.hold(busy, on_loan(1))
+    slots.start(busy, 0.0)
+    for _ in range(unfinished):
+        slots.hold(busy, on_loan(1))
 
     woken = [Woken(1, 1, True), Woken(2, 1, True), Woken(3, 2, True)]
 
-    claims = book.hear(woken, 0.0, most=16, calm=True)
+    claims = book.add_woken(woken, 0.0, most=16, calm=True)
 
-    assert claims.keys() == ({3} if held else {1, 2, 3})
+    assert claims.keys() == ({3} if unfinished else {1, 2, 3})
 
 
-def test_beside_a_claim_that_is_being_made_only_the_firsts_are_claimed_for() -> None:
-    rooms = Rooms()
-    book = LaneBook(rooms)
-    rooms.to_claim.add(lane(9))
-    rooms.start(lane(1), 0.0)
-    assert book.claims(0.0, 100)
+def test_only_first_webhooks_are_claimed_for_during_a_claim() -> None:
+    slots = Slots()
+    book = LaneBook(slots)
+    slots.to_claim.add(lane(9))
+    slots.start(lane(1), 0.0)
+    assert book.next_claims(0.0, 100)
 
     woken = [Woken(1, 1, True), Woken(2, 2, True)]
 
-    assert book.hear(woken, 0.0, most=16, calm=True).keys() == {2}
+    assert book.add_woken(woken, 0.0, most=16, calm=True).keys() == {2}
 
 
 def test_an_address_that_no_wake_up_told_is_asked_for(world: World) -> None:
-    """So it is when a turn is taken again: by then what was known may be so no more."""
+    """Query them again: when a turn is repeated, the known addresses may be outdated."""
     webhook = world.webhooks[0]
     world.publish(1)
     loop_id = str(leases.join(1))
     lanes.take(loop_id, 10)
     batch = ClaimBatch({webhook.pk: 1})
 
-    Loans().claim(batch, loop_id, frozenset(), known={})
+    Loans().claim(batch, loop_id, frozenset(), addresses={})
 
     assert [each.webhook_id for each in batch.claimed] == [webhook.pk]
 
 
-def test_who_is_let_go_of_and_wakes_up_in_one_turn_is_taken_on_again(world: World) -> None:
-    """Otherwise the loop would send to a webhook that another loop may take on as well."""
+def test_webhook_released_and_woken_in_one_turn_is_leased_again(world: World) -> None:
+    """Lease it again; otherwise another loop may take the webhook as well."""
     webhook = world.webhooks[0]
     database = Database(lambda: False)
     database.take(Turn())
@@ -229,7 +229,7 @@ def test_who_is_let_go_of_and_wakes_up_in_one_turn_is_taken_on_again(world: Worl
     lanes.take(database.loop_id, 10)
     world.publish(2)
 
-    turn = Turn(released=[webhook.pk], hear=lambda woken: {})
+    turn = Turn(released=[webhook.pk], on_wake=lambda woken: {})
     database.take(turn)
 
     assert Woken(webhook.pk, webhook.company_id, True) in turn.woken
@@ -238,39 +238,39 @@ def test_who_is_let_go_of_and_wakes_up_in_one_turn_is_taken_on_again(world: Worl
 
 @pytest.mark.parametrize("busy", [True, False])
 def test_claims_are_brief_while_somebody_quick_is_about(busy: bool) -> None:
-    """Whoever drains a backlog alone claims as much at once as there is room for."""
-    rooms = Rooms()
-    book = LaneBook(rooms)
+    """Claim more otherwise: a loop that drains a backlog alone claims as much as has room."""
+    slots = Slots()
+    book = LaneBook(slots)
     backlog = [lane(each, size=1000) for each in range(10, 110)]
     if busy:
-        rooms.start(backlog[0], 0.0)
+        slots.start(backlog[0], 0.0)
     for each in backlog:
-        rooms.to_claim.add(each)
-    assert book.hear([Woken(1, 2, True)], 0.0, most=16) == {1: FIRST_SIZE}
+        slots.to_claim.add(each)
+    assert book.add_woken([Woken(1, 2, True)], 0.0, most=16) == {1: FIRST_SIZE}
 
-    claims = book.claims(0.1, 100)
+    claims = book.next_claims(0.1, 100)
 
     if busy:
         assert (len(claims), sum(claims.values())) == (BRIEF_CLAIM_WEBHOOKS, BRIEF_CLAIM)
     else:
         assert (len(claims), sum(claims.values())) == (100, 600)
-    assert len(book.claims(0.1 + BRIEF_SECONDS, 100)) == len(backlog) - len(claims)
+    assert len(book.next_claims(0.1 + BRIEF_SECONDS, 100)) == len(backlog) - len(claims)
 
 
 @pytest.mark.parametrize("calm", [True, False])
-def test_of_a_crowd_that_wakes_up_a_few_are_claimed_for_at_once(calm: bool) -> None:
-    book = LaneBook(Rooms())
+def test_few_of_many_woken_webhooks_are_claimed_for_at_once(calm: bool) -> None:
+    book = LaneBook(Slots())
 
-    claims = book.hear([Woken(each, each, True) for each in range(100)], 0.0, 16, calm)
+    claims = book.add_woken([Woken(each, each, True) for each in range(100)], 0.0, 16, calm)
 
     assert len(claims) == (CALM_WEBHOOKS if calm else 16)
-    assert len(book.claims(0.0, 100)) == 100 - len(claims)
+    assert len(book.next_claims(0.0, 100)) == 100 - len(claims)
 
 
-def test_what_wakes_up_is_claimed_though_much_is_not_recorded(
+def test_woken_webhooks_are_claimed_for_despite_unrecorded_results(
     world: World, loopback: Policy
 ) -> None:
-    """One of each company: what others have to record is no reason for it to wait."""
+    """Claim one of each company, however much of others is still to be recorded."""
     world.publish(1)
     with closing(Transport(loopback)) as transport:
         sender = engine(transport)
@@ -279,20 +279,20 @@ def test_what_wakes_up_is_claimed_though_much_is_not_recorded(
         assert turn
         sender.database.take(turn)
 
-    waiting = list(sender.rooms.to_start)
-    assert [each.held for each in waiting] == [1, 1]
+    waiting = list(sender.slots.to_start)
+    assert [each.stock for each in waiting] == [1, 1]
     assert len({each.company_id for each in waiting}) == 2
 
 
-def test_what_wakes_up_is_sent_while_the_turn_goes_on(
+def test_woken_deliveries_are_sent_during_the_turn(
     world: World, loopback: Policy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Recording what others were sent takes as long as they have much of it."""
+    """Send it meanwhile: recording what others were sent takes time."""
     world.publish(1)
-    held: list[int] = []
+    holding: list[int] = []
 
     def record(results: list[AttemptResult], failing: set[int]) -> int:
-        held.append(sender.rooms.holding)
+        holding.append(sender.slots.holding)
         return len(results)
 
     monkeypatch.setattr(setting_aside, "record_all", record)
@@ -304,29 +304,27 @@ def test_what_wakes_up_is_sent_while_the_turn_goes_on(
         assert turn
         sender.database.take(turn)
 
-    assert held == [4]
+    assert holding == [4]
 
 
-def test_what_was_not_claimed_at_once_is_claimed_before_all_else(
-    world: World, loopback: Policy
-) -> None:
+def test_postponed_claims_come_first(world: World, loopback: Policy) -> None:
     world.publish(1)
     with closing(Transport(loopback)) as transport:
         sender = engine(transport)
         sender.results = [result_of(on_loan(1))] * loop.ENOUGH_RESULTS
         sender.begin_turn(time.monotonic(), stopping=False)
         while not cast("Future[Turn]", sender.turn).done():
-            sender.beside.go_on(1.0)
+            sender.runner.resume(1.0)
         now = time.monotonic()
         sender.finish_turn(now)
 
-    # Two webhooks of each company: one of each was claimed.
+    # Each company has two webhooks: one of each was claimed.
     assert sender.woken
     assert sender.claim_at == now
 
 
 def test_looks_that_find_nothing_put_no_claim_off(loopback: Policy) -> None:
-    """Trap: a loop that looks every few milliseconds, and before each claim looks once more."""
+    """Avoid a busy loop that looks every few milliseconds, and again before each claim."""
     now = time.monotonic()
     with closing(Transport(loopback)) as transport:
         sender = engine(transport)
@@ -350,12 +348,12 @@ def test_nothing_is_claimed_while_the_way_out_is_shut(
         assert turn
         sender.database.take(turn)
 
-    assert bool(sender.rooms.holding) is not halted
+    assert bool(sender.slots.holding) is not halted
 
 
 def test_a_loop_that_ends_leaves_its_webhooks_to_be_woken() -> None:
-    book = LaneBook(Rooms())
-    book.hear([Woken(7, 1, True), Woken(8, 2, True)], 0.0, most=0)
+    book = LaneBook(Slots())
+    book.add_woken([Woken(7, 1, True), Woken(8, 2, True)], 0.0, most=0)
 
     last = book.release_free(Turn())
 
@@ -364,63 +362,63 @@ def test_a_loop_that_ends_leaves_its_webhooks_to_be_woken() -> None:
 
 
 def test_silence_lasts_until_it_is_written(loopback: Policy) -> None:
-    """A turn that began before the receiver asked for it has written nothing of it."""
+    """Keep it: a turn that began before the request for silence has not written it."""
     with closing(Transport(loopback, concurrency=SLOTS)) as transport:
         loop = engine(transport)
         silenced: set[int]
-        for silenced, left in ((set(), {7}), ({7}, set())):
+        for silenced, remaining in ((set(), {7}), ({7}, set())):
             loop.book.silent.add(7)
             loop.turn = Future()
             loop.turn.set_result(Turn(recorded=1, silenced=silenced))
             loop.finish_turn(0.0)
-            assert loop.book.silent == left
+            assert loop.book.silent == remaining
 
 
 def test_lanes_that_are_too_many_go_when_nothing_of_them_is_in_flight() -> None:
-    rooms = Rooms()
-    book = LaneBook(rooms)
-    book.hear([Woken(number, 1, True) for number in (7, 8, 9)], 0.0, most=0)
+    slots = Slots()
+    book = LaneBook(slots)
+    book.add_woken([Woken(number, 1, True) for number in (7, 8, 9)], 0.0, most=0)
     busy = book._lanes[7]
-    flight = rooms.start(busy, 0.0)
+    flight = slots.start(busy, 0.0)
 
-    book.let_leave(3, 0.0)
-    assert book.claims(0.0, 100) == {}
+    book.choose_leaving(3, 0.0)
+    assert book.next_claims(0.0, 100) == {}
     first = Turn()
-    book.give_away(first, 0.1)
-    assert sorted(first.given) == [8, 9]
+    book.transfer_free(first, 0.1)
+    assert sorted(first.to_transfer) == [8, 9]
 
-    rooms.end(flight, 0.2)
+    slots.end(flight, 0.2)
     second = Turn()
-    book.give_away(second, 0.2)
-    assert (second.given, len(book)) == ([7], 0)
+    book.transfer_free(second, 0.2)
+    assert (second.to_transfer, len(book)) == ([7], 0)
 
 
 def test_a_lane_that_is_busy_for_too_long_stays() -> None:
-    rooms = Rooms()
-    book, turn = LaneBook(rooms), Turn()
-    book.hear([Woken(7, 1, True)], 0.0, most=0)
-    rooms.start(book._lanes[7], 0.0)
-    book.let_leave(1, 0.0)
+    slots = Slots()
+    book, turn = LaneBook(slots), Turn()
+    book.add_woken([Woken(7, 1, True)], 0.0, most=0)
+    slots.start(book._lanes[7], 0.0)
+    book.choose_leaving(1, 0.0)
 
-    book.give_away(turn, 0.6)
+    book.transfer_free(turn, 0.6)
 
-    assert turn.given == []
-    assert book.claims(0.6, 100).keys() == {7}
+    assert turn.to_transfer == []
+    assert book.next_claims(0.6, 100).keys() == {7}
 
 
 def test_claims_that_waited_too_long_are_given_back(
     world: World, loopback: Policy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is left of a claim must outlast the attempt. Here the first claims are too old."""
+    """Release them: a claim must outlast its attempt. Here the first claims are too old."""
     given_back: list[Claimed] = []
     claim, give_back = claiming.claim, claiming.give_back
 
-    def claim_long_ago(loop_id: str, rooms: dict[int, int], **options: bool) -> claiming.Claims:
-        found = claim(loop_id, rooms, **options)
+    def claim_long_ago(loop_id: str, slots: dict[int, int], **options: bool) -> claiming.Claims:
+        claims = claim(loop_id, slots, **options)
         if given_back:
-            return found
-        old = [each._replace(claimed_at=time.monotonic() - 15.1) for each in found.claimed]
-        return found._replace(claimed=old)
+            return claims
+        old = [each._replace(claimed_at=time.monotonic() - 15.1) for each in claims.claimed]
+        return claims._replace(claimed=old)
 
     def note(claimed: list[Claimed]) -> None:
         given_back.extend(claimed)
@@ -437,7 +435,7 @@ def test_claims_that_waited_too_long_are_given_back(
     assert len(world.receiver.log) == 16
 
 
-def test_a_bell_has_it_look_at_once(world: World, loopback: Policy) -> None:
+def test_doorbell_makes_the_loop_look_at_once(world: World, loopback: Policy) -> None:
     world.publish(1)
     give_up = time.monotonic() + PATIENCE_SECONDS
 
@@ -446,7 +444,7 @@ def test_a_bell_has_it_look_at_once(world: World, loopback: Policy) -> None:
 
     with closing(Transport(loopback, concurrency=8)) as transport:
         loop = engine(transport, stop)
-        # It has looked a moment ago.
+        # The loop looked a moment ago.
         loop.look_at = time.monotonic() + 3600
         loop.bell.ring()
         loop.run()
@@ -458,10 +456,10 @@ def test_a_bell_has_it_look_at_once(world: World, loopback: Policy) -> None:
 def test_nothing_is_claimed_while_much_is_not_recorded(
     loopback: Policy, unrecorded: int, claims: int
 ) -> None:
-    """Were the process killed then, all of it would be sent again."""
+    """Wait, because all of them would be sent again if the process were killed now."""
     with closing(Transport(loopback)) as transport:
         sender = engine(transport)
-        sender.book.hear([Woken(1, 1, True)], time.monotonic(), most=0)
+        sender.book.add_woken([Woken(1, 1, True)], time.monotonic(), most=0)
         sender.results = [result_of(on_loan(1))] * unrecorded
         turn = sender.look(time.monotonic(), stopping=False)
 

@@ -1,6 +1,6 @@
 """The engine in the default world: two companies with two webhooks each, and mixed batches.
 
-After each test the world's own check says that nobody saw another's event.
+After each test the world's check fails if anybody saw another's event.
 """
 
 import time
@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from deliveries import redelivery
 from deliveries.engine import leases, loop
-from deliveries.engine.rooms import SLOTS
+from deliveries.engine.slots import SLOTS
 from deliveries.http.transport import Transport
 from deliveries.models import Delivery, Event, Health, Loop, State, TakenLane
 from tests.deliveries import worlds
@@ -25,11 +25,11 @@ from webhooks import services
 from webhooks.models import Webhook
 from webhooks.targets import Policy
 
-GONE, WELL = Answer(410), Answer(200)
+REMOVED, WELL = Answer(410), Answer(200)
 
 
 def answering(world: World, webhook: Webhook, answer: Answer) -> None:
-    """This webhook's receiver answers so, the others take everything."""
+    """Make this webhook's receiver answer so; the others accept everything."""
 
     def judge(received: Received) -> Answer:
         return answer if received.path == worlds.path(webhook) else WELL
@@ -41,7 +41,7 @@ def states(world: World) -> list[set[int]]:
     return [set(world.deliveries(each).values_list("state", flat=True)) for each in world.webhooks]
 
 
-def test_each_gets_all_of_its_own(world: World, loopback: Policy) -> None:
+def test_each_webhook_gets_all_of_its_events(world: World, loopback: Policy) -> None:
     world.publish(*range(5), steps=range(3))
 
     assert deliver(loopback) == 4 * 5 * 3
@@ -53,14 +53,14 @@ def test_each_gets_all_of_its_own(world: World, loopback: Policy) -> None:
 
 
 def test_nothing_is_dropped_of_thousands(world: World) -> None:
-    """Without the network: it is about rows."""
+    """Test without the network: it is about rows."""
     world.publish(*range(300))
 
     assert Event.objects.count() == Delivery.objects.count() == 4 * 300
 
 
 @pytest.mark.parametrize("status", [410, 429, 500, 503])
-def test_one_that_refuses_harms_no_other(world: World, loopback: Policy, status: int) -> None:
+def test_refusing_receiver_harms_no_other(world: World, loopback: Policy, status: int) -> None:
     bad = world.webhooks[1]
     answering(world, bad, Answer(status, headers=(("Retry-After", "60"),)))
     world.publish(*range(8))
@@ -75,10 +75,10 @@ def test_one_that_refuses_harms_no_other(world: World, loopback: Policy, status:
 
 
 @pytest.mark.parametrize("status", [429, 503])
-def test_one_that_asks_for_rest_gets_it(
+def test_busy_receiver_gets_its_rest(
     world: World, loopback: Policy, status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """From that moment, and not only once it is written down."""
+    """Rest at once, not only when the answer has been recorded."""
     monkeypatch.setattr(loop, "RECORD_AFTER_SECONDS", 1.0)
     busy = world.webhooks[2]
     answering(world, busy, Answer(status, headers=(("Retry-After", "250"),)))
@@ -86,7 +86,7 @@ def test_one_that_asks_for_rest_gets_it(
 
     deliver(loopback)
 
-    # What was in flight when the first answer came, and not one more.
+    # Requests that were in flight when the first answer came, and no more.
     assert len(world.log(busy)) <= 2
     rest = Health.objects.get(webhook=busy).resting_until - timezone.now()
     assert timedelta(seconds=240) < rest <= timedelta(seconds=250)
@@ -94,17 +94,17 @@ def test_one_that_asks_for_rest_gets_it(
     assert min(each.due_at for each in retried) > timezone.now() + timedelta(seconds=240)
 
 
-def test_one_that_is_gone_gets_no_more(world: World, loopback: Policy) -> None:
-    gone = world.webhooks[0]
-    answering(world, gone, GONE)
+def test_receiver_that_answers_gone_gets_no_more(world: World, loopback: Policy) -> None:
+    removed = world.webhooks[0]
+    answering(world, removed, REMOVED)
     world.publish(*range(20))
 
     deliver(loopback)
 
-    assert len(world.log(gone)) <= 2
-    gone.refresh_from_db()
-    assert (gone.active, gone.paused_reason) == (False, "The receiver answered 410 Gone.")
-    assert world.deliveries(gone).filter(state=State.WAITING).count() == 20
+    assert len(world.log(removed)) <= 2
+    removed.refresh_from_db()
+    assert (removed.active, removed.paused_reason) == (False, "The receiver answered 410 Gone.")
+    assert world.deliveries(removed).filter(state=State.WAITING).count() == 20
 
 
 def test_recovers_one_webhook_and_no_other(world: World, loopback: Policy) -> None:
@@ -122,7 +122,7 @@ def test_recovers_one_webhook_and_no_other(world: World, loopback: Policy) -> No
     assert states(world) == [{State.DELIVERED}] + 3 * [{State.GIVEN_UP}]
 
 
-def test_what_is_in_flight_is_not_sent_again(world: World) -> None:
+def test_delivery_in_flight_is_not_sent_again(world: World) -> None:
     world.publish(1)
     before = {each.id: each.claim for each in claim()}
     waiting = world.deliveries(world.webhooks[0]).get()
@@ -130,12 +130,12 @@ def test_what_is_in_flight_is_not_sent_again(world: World) -> None:
     assert redelivery.redeliver([waiting.pk]) == 0
 
     assert claim() == []
-    held = {str(id): str(by) for id, by in Delivery.objects.values_list("pk", "claimed_by")}
-    assert held == before
+    owners = {str(id): str(by) for id, by in Delivery.objects.values_list("pk", "claimed_by")}
+    assert owners == before
 
 
 def test_a_rotated_secret_signs_from_its_time_on(world: World, loopback: Policy) -> None:
-    """The world's check accepts either secret; this one says which is due."""
+    """Check which secret is due: the world's check accepts either."""
     soon, now = world.webhooks[:2]
     services.rotate_secret(world.acme, soon.pk, activates_in=timedelta(hours=1))
     services.rotate_secret(world.acme, now.pk, activates_in=timedelta())
@@ -181,15 +181,15 @@ def test_a_paused_company_goes_on_in_order_once_resumed(world: World, loopback: 
     assert worlds.steps(world.log(paused)) == {n: [0, 1] for n in range(4)}
 
 
-def test_what_is_claimed_at_a_stop_is_anybodys_at_once(world: World, loopback: Policy) -> None:
-    """Stopped as soon as it has claimed ahead, which it does once answers come."""
+def test_claims_of_a_stopped_loop_are_released_at_once(world: World, loopback: Policy) -> None:
+    """Stop the loop as soon as it has claimed ahead, which it does once answers come."""
     world.publish(*range(100))
-    held = 0
+    holding = 0
 
     def stop() -> bool:
-        nonlocal held
-        held = held or first.rooms.holding
-        return bool(held)
+        nonlocal holding
+        holding = holding or first.slots.holding
+        return bool(holding)
 
     with closing(Transport(loopback, concurrency=SLOTS)) as transport:
         first = engine(transport, stop=stop)
@@ -201,7 +201,7 @@ def test_what_is_claimed_at_a_stop_is_anybodys_at_once(world: World, loopback: P
 
 
 def stop_beside_who_hangs(world: World, loopback: Policy, look: Callable[[], object]) -> None:
-    """Stop a loop that waits for the first webhook's receiver only, looking again and again."""
+    """Stop a loop that waits only for the first webhook's receiver; call `look` repeatedly."""
     stopping = False
 
     def judge(received: Received) -> Answer:
@@ -211,7 +211,7 @@ def stop_beside_who_hangs(world: World, loopback: Policy, look: Callable[[], obj
 
     def stop() -> bool:
         nonlocal stopping
-        stopping = stopping or (first.attempts == 3 and first.rooms.in_flight == 1)
+        stopping = stopping or (first.attempts == 3 and first.slots.in_flight == 1)
         if stopping:
             look()
         return stopping
@@ -223,24 +223,24 @@ def stop_beside_who_hangs(world: World, loopback: Policy, look: Callable[[], obj
         assert first.run() == 4
 
 
-def test_a_loop_that_stops_lets_go_of_who_does_not_hang(world: World, loopback: Policy) -> None:
-    """Else a deploy would have all of its webhooks wait for the slowest receiver."""
-    seen: list[set[int]] = []
+def test_stopping_loop_releases_webhooks_that_do_not_hang(world: World, loopback: Policy) -> None:
+    """Release them; otherwise all webhooks wait for the slowest receiver during a deploy."""
+    lanes_by_time: list[set[int]] = []
 
     def look() -> None:
-        seen.append(set(TakenLane.objects.values_list("webhook_id", flat=True)))
+        lanes_by_time.append(set(TakenLane.objects.values_list("webhook_id", flat=True)))
 
     stop_beside_who_hangs(world, loopback, look)
 
-    assert seen[0] == {each.pk for each in world.webhooks}
-    assert seen[len(seen) // 2] == {world.webhooks[0].pk}
+    assert lanes_by_time[0] == {each.pk for each in world.webhooks}
+    assert lanes_by_time[len(lanes_by_time) // 2] == {world.webhooks[0].pk}
     assert not Loop.objects.exists()
 
 
 def test_a_loop_that_stops_keeps_its_lease_and_holds_no_place(
     world: World, loopback: Policy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever comes for it need not wait, and does not take it for lost."""
+    """Let a new loop join without waiting, and keep it from taking the lease for lost."""
     monkeypatch.setattr(leases, "HEARTBEAT_SECONDS", 0.05)
     monkeypatch.setattr(leases, "LEASE_SECONDS", 0.3)
     places: list[str | None] = []
@@ -257,7 +257,7 @@ def test_a_loop_that_stops_keeps_its_lease_and_holds_no_place(
     assert lost <= set(places)
 
 
-def test_what_a_lost_loop_held_goes_to_another(world: World) -> None:
+def test_claims_of_a_lost_loop_go_to_another(world: World) -> None:
     world.publish(1, 2)
     late = claim()
     Loop.objects.update(lost=True)

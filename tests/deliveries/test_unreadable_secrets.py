@@ -1,4 +1,4 @@
-"""A key of FIELD_KEYS is lost: the company keeps its list and its webhooks, and mends them."""
+"""A key of FIELD_KEYS is lost: a company can still list its webhooks, and mend them."""
 
 from datetime import timedelta
 
@@ -20,7 +20,7 @@ from webhooks.targets import Policy
 
 @pytest.fixture
 def lost(company: Company, receiver: Receiver, settings: Settings) -> Webhook:
-    """A webhook with a secret and a token that no key opens."""
+    """Create a webhook with a secret and a token that no key opens."""
     webhook = build.webhook(company, url=receiver.url, auth_token="hush-hush")
     lose_keys(settings)
     return webhook
@@ -38,7 +38,9 @@ def test_it_stays_in_the_list_without_its_token_s_last_characters(
 @pytest.mark.parametrize(
     "change", [{"active": 0}, {"auth_token": "new-token"}, {"auth_token": None}]
 )
-def test_it_can_be_changed(api: APIClient, lost: Webhook, change: dict[str, object]) -> None:
+def test_unreadable_webhook_can_be_changed(
+    api: APIClient, lost: Webhook, change: dict[str, object]
+) -> None:
     answer = api.put(f"/webhooks/{lost.pk}", change)
 
     assert (answer.status_code, answer.json()) == (200, {"data": True})
@@ -46,7 +48,7 @@ def test_it_can_be_changed(api: APIClient, lost: Webhook, change: dict[str, obje
         assert Webhook.objects.get(pk=lost.pk).auth_token == change["auth_token"]
 
 
-def test_it_can_be_deleted(api: APIClient, lost: Webhook) -> None:
+def test_unreadable_webhook_can_be_deleted(api: APIClient, lost: Webhook) -> None:
     assert api.delete(f"/webhooks/{lost.pk}").json() == {"data": True}
     assert api.get("/webhooks").json()["data"] == []
 
@@ -56,7 +58,6 @@ def test_a_new_secret_signs_at_once_where_the_old_one_cannot(api: APIClient, los
 
     webhook = Webhook.objects.get(pk=lost.pk)
     assert webhook.signing_secret(timezone.now()) == data["secret"]
-    # Nothing unreadable is left behind that an operator would look for.
     assert webhook.secret == data["secret"]
 
 
@@ -91,8 +92,8 @@ def test_its_deliveries_wait_and_burn_nothing(
     assert not Attempt.objects.filter(delivery__webhook=lost).exists()
     health = Health.objects.get(webhook=lost)
     assert (health.failures, health.rests, health.failing_since) == (0, 0, None)
-    shown = api.get(f"/webhooks/{lost.pk}/health").json()["data"]
-    assert (shown["condition"], shown["failures_in_a_row"]) == ("unreadable", 0)
+    report = api.get(f"/webhooks/{lost.pk}/health").json()["data"]
+    assert (report["condition"], report["failures_in_a_row"]) == ("unreadable", 0)
 
 
 @pytest.mark.parametrize("cure", ["the key is back", "the company sets new ones"])
@@ -118,5 +119,5 @@ def test_its_deliveries_go_out_once_it_is_mended(
     deliver(loopback)
 
     assert Delivery.objects.filter(state=State.DELIVERED).count() == 3
-    told = {received.headers["Authorization"] for received in receiver.log}
-    assert told == {"Bearer hush-hush" if cure == "the key is back" else "Bearer new-token"}
+    sent_tokens = {received.headers["Authorization"] for received in receiver.log}
+    assert sent_tokens == {"Bearer hush-hush" if cure == "the key is back" else "Bearer new-token"}

@@ -74,7 +74,7 @@ def test_the_sweep_says_that_it_came_by(company: Company) -> None:
 
 
 def test_the_sweep_cancels_what_waits_for_a_deleted_webhook(company: Company) -> None:
-    deleted, kept = build.webhook(company), build.webhook(company)
+    deleted, remaining = build.webhook(company), build.webhook(company)
     publishing.publish([build.news(company, n) for n in range(3)])
     services.delete_webhook(company, deleted.pk)
 
@@ -82,13 +82,13 @@ def test_the_sweep_cancels_what_waits_for_a_deleted_webhook(company: Company) ->
 
     states = {
         webhook.pk: set(webhook.deliveries.values_list("state", flat=True))
-        for webhook in (deleted, kept)
+        for webhook in (deleted, remaining)
     }
-    assert states == {deleted.pk: {State.CANCELLED}, kept.pk: {State.WAITING}}
+    assert states == {deleted.pk: {State.CANCELLED}, remaining.pk: {State.WAITING}}
 
 
 def age(days: int) -> None:
-    """Everything finished moves back in time, to the partition of its day."""
+    """Move everything that is finished back in time, to the partition of its day."""
     then = datetime.now(UTC) - timedelta(days=days)
     with connection.cursor() as cursor:
         cursor.execute("SELECT deliveries_make_partitions(%s, 2)", [then.date()])
@@ -102,7 +102,7 @@ def about_a_ticket(company: Company) -> News:
     return build.news(company, None, ticket_id=41)
 
 
-# Eight days after any day its whole week is over, and its partition goes as a whole.
+# Eight days after any day its whole week is over, and its partition is dropped.
 @pytest.mark.parametrize(("days", "older_than"), [(3, 2), (40, 32)])
 def test_prunes_what_is_old(company: Company, days: int, older_than: int) -> None:
     build.webhook(company)

@@ -1,4 +1,4 @@
-"""The world of an engine test: two companies with two webhooks each, and batches for all four."""
+"""World of an engine test: two companies with two webhooks each, and batches for all four."""
 
 import json
 from collections.abc import Iterable
@@ -40,7 +40,7 @@ class World:
         )
 
     def log(self, webhook: Webhook) -> list[Received]:
-        """What this webhook's receiver got."""
+        """Return the requests that this webhook's receiver got."""
         return [each for each in self.receiver.log if each.path == path(webhook)]
 
     def deliveries(self, webhook: Webhook) -> QuerySet[Delivery]:
@@ -65,7 +65,7 @@ def make_world(receiver: Receiver) -> World:
 
 
 def news(webhook: Webhook, shipment: int, step: int) -> News:
-    """An event whose body says for whom it is."""
+    """Build an event whose body names its recipient."""
     body = {
         "company": webhook.company_id,
         "type": webhook.type_id,
@@ -82,18 +82,18 @@ def path(webhook: Webhook) -> str:
 
 
 def steps(received: Iterable[Received]) -> dict[int, list[int]]:
-    """The steps of each shipment as they came, repeats left out."""
-    told: dict[int, list[int]] = {}
+    """Return the steps of each shipment in order of arrival, without repeats."""
+    steps_by_shipment: dict[int, list[int]] = {}
     for each in received:
-        said = json.loads(each.body)
-        steps = told.setdefault(said["shipment"], [])
-        if said["step"] not in steps[-1:]:
-            steps.append(said["step"])
-    return told
+        fields = json.loads(each.body)
+        steps = steps_by_shipment.setdefault(fields["shipment"], [])
+        if fields["step"] not in steps[-1:]:
+            steps.append(fields["step"])
+    return steps_by_shipment
 
 
 def check_rows() -> None:
-    """No delivery is of another company's event, nor of a type that its webhook is not for."""
+    """Check that no delivery has another company's event, or a type its webhook is not for."""
     wrong = Delivery.objects.exclude(
         event__company=F("webhook__company"), event__type_id=F("webhook__type_id")
     )
@@ -101,11 +101,11 @@ def check_rows() -> None:
 
 
 def check_requests(log: Iterable[Received]) -> None:
-    """Each request is of a delivery of the webhook at whose URL it came, with that event's body."""
+    """Check that each request has the body of a delivery of the webhook at whose URL it came."""
     for received in log:
         if "X-Webhook-Id" not in received.headers or "X-Webhook-Test" in received.headers:
             continue
-        # Not the whole webhook: a test may have left it without a key for its secret.
+        # Load the delivery only: a test may have left the webhook without a key for its secret.
         of_delivery = Delivery.objects.filter(pk=received.headers["X-Webhook-Id"])
         url, event_id = of_delivery.values_list("webhook__url", "event_id").get()
         assert url.partition("://")[2].endswith(received.path.rstrip("/"))
@@ -113,11 +113,11 @@ def check_requests(log: Iterable[Received]) -> None:
 
 
 def check_world(world: World) -> None:
-    """Nobody's receiver saw another's event, and each request has its webhook's own secrets."""
+    """Check that no receiver saw another's event, and each request used its webhook's secrets."""
     webhooks = {path(each): each for each in Webhook.objects.filter(pk__in=ids(world))}
     for received in world.receiver.log:
-        webhook, said = webhooks[received.path], json.loads(received.body)
-        assert (said["company"], said["type"]) == (webhook.company_id, webhook.type_id)
+        webhook, fields = webhooks[received.path], json.loads(received.body)
+        assert (fields["company"], fields["type"]) == (webhook.company_id, webhook.type_id)
         headers = received.headers
         assert headers["Authorization"] == f"Bearer {webhook.auth_token}"
         assert headers["X-Webhook-Event"] == webhook.type_name

@@ -8,7 +8,7 @@ from tickets.models import Agent
 
 @pytest.fixture
 def desk(agent: Agent) -> Client:
-    """The browser in which Ada has signed in."""
+    """Return a browser in which Ada has signed in."""
     client = Client()
     client.force_login(agent.user)
     return client
@@ -16,7 +16,7 @@ def desk(agent: Agent) -> Client:
 
 @pytest.fixture
 def operator(db: None) -> Client:
-    """The browser of somebody who may do everything."""
+    """Return the browser of a superuser."""
     client = Client()
     client.force_login(User.objects.create_superuser("root"))
     return client
@@ -24,7 +24,7 @@ def operator(db: None) -> Client:
 
 @pytest.fixture(autouse=True)
 def own_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is cached before a test, and nothing expires in it, however busy the machine is."""
+    """Empty the cache, and keep entries from expiring on a busy machine."""
     cache.clear()
     keep = cache.set
     monkeypatch.setattr(cache, "set", lambda key, value, timeout: keep(key, value, None))

@@ -1,4 +1,4 @@
-"""A walk over the desk's pages by their links, and a reader of the texts that people see there."""
+"""A crawler for the desk's pages, and a parser for the texts that people see there."""
 
 import re
 from collections.abc import Iterator
@@ -9,17 +9,17 @@ from django.contrib import admin
 from django.test import Client
 from django.urls import resolve, reverse
 
-# Elements without an end tag, and those whose text nobody reads.
+# Elements without an end tag, and elements whose text nobody reads.
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"}
 UNREAD = {"script", "style", "template", "noscript", "bdi", "textarea", "pre", "code"}
 READ_ATTRIBUTES = ("aria-label", "title", "placeholder", "alt", "data-label")
 ICON = "material-symbols-outlined"
-# Pages of one kind differ by their rows: two of each address, and of its queries, show the kind.
+# Pages of one kind differ by their rows only: two of each address and query are enough.
 MOST_OF_A_KIND = 1
 
 
 class Page(HTMLParser):
-    """The texts, the links and the ids of a page."""
+    """Texts, links and ids of a page."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -32,25 +32,27 @@ class Page(HTMLParser):
         self.feed(html)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
+        fields = {name: value or "" for name, value in attrs}
         self.tags.append(tag)
-        # What came from outside stands in <bdi>, and a language of its own is named.
-        foreign = tag in UNREAD | {"bdi", "textarea", "pre", "code"} or ICON in given.get(
+        # Skip text in <bdi>, which came from outside, and in elements with a language of their own.
+        foreign = tag in UNREAD | {"bdi", "textarea", "pre", "code"} or ICON in fields.get(
             "class", ""
         )
-        quiet = foreign or (tag != "html" and "lang" in given) or any(mute for _, mute in self.open)
+        quiet = (
+            foreign or (tag != "html" and "lang" in fields) or any(mute for _, mute in self.open)
+        )
         if tag not in VOID:
             self.open.append((tag, quiet))
-        if tag == "a" and "href" in given:
-            self.links.append(given["href"])
-        if "id" in given and not any(name == "template" for name, _ in self.open):
-            self.ids.append(given["id"])
-        if tag == "label" and "for" in given:
-            self.labels.append(given["for"])
+        if tag == "a" and "href" in fields:
+            self.links.append(fields["href"])
+        if "id" in fields and not any(name == "template" for name, _ in self.open):
+            self.ids.append(fields["id"])
+        if tag == "label" and "for" in fields:
+            self.labels.append(fields["for"])
         if not quiet:
-            self.texts += [given[name] for name in READ_ATTRIBUTES if given.get(name, "").strip()]
-        if tag == "input" and given.get("type") in ("submit", "button"):
-            self.texts.append(given.get("value", ""))
+            self.texts += [fields[name] for name in READ_ATTRIBUTES if fields.get(name, "").strip()]
+        if tag == "input" and fields.get("type") in ("submit", "button"):
+            self.texts.append(fields.get("value", ""))
 
     def handle_endtag(self, tag: str) -> None:
         while any(name == tag for name, _ in self.open):
@@ -62,7 +64,7 @@ class Page(HTMLParser):
             self.texts.append(" ".join(data.split()))
 
 
-# Parameters of addresses that make another page of it; the others only narrow its rows.
+# Query parameters that make another kind of page; all others only narrow its rows.
 TELLING = {"queue", "figure", "rows", "before"}
 
 
@@ -84,7 +86,7 @@ def kind(address: str) -> tuple[str, ...]:
 
 
 def crawl(client: Client, *further: str) -> dict[str, Page]:
-    """Every page under /admin/ that opens without a form, a few of each kind."""
+    """Return every page under /admin/ that opens without a form, a few of each kind."""
     waiting, pages, count = [*further, *starts()], {}, {}
     while waiting:
         address = waiting.pop(0)
@@ -100,7 +102,7 @@ def crawl(client: Client, *further: str) -> dict[str, Page]:
         page = pages[address] = Page(answer.content.decode())
         page.status = answer.status_code
         for link in page.links:
-            found = urljoin(address, link).split("#")[0]
-            if found.startswith("/admin/") and "logout" not in found:
-                waiting.append(found)
+            target = urljoin(address, link).split("#")[0]
+            if target.startswith("/admin/") and "logout" not in target:
+                waiting.append(target)
     return pages

@@ -1,4 +1,4 @@
-"""A provider of OpenID Connect on loopback: real HTTP, real keys, and answers that may be wrong."""
+"""An OpenID Connect provider on loopback: real HTTP, real keys, and answers that may be wrong."""
 
 import base64
 import hashlib
@@ -57,7 +57,7 @@ def signature(alg: str, data: bytes) -> bytes:
     if alg == "ES256":
         r, s = decode_dss_signature(EC_KEY.sign(data, ec.ECDSA(hashes.SHA256())))
         return r.to_bytes(32, "big") + s.to_bytes(32, "big")
-    # The attack: the public key, which everybody knows, taken for a secret.
+    # The attack: the public key, which everybody knows, used as an HMAC secret.
     return b"" if alg == "none" else hmac.digest(public_pem(), data, "sha256")
 
 
@@ -70,15 +70,15 @@ def signed(claims: dict[str, Any], alg: str, kid: str) -> str:
 class FakeProvider:
     def __init__(self) -> None:
         self.issuer = ""
-        # By code: the challenge, the redirect address, and the token.
+        # Challenge, redirect URI and token by code.
         self.codes: dict[str, tuple[str, str, str]] = {}
-        self.asked: list[str] = []
+        self.requested_paths: list[str] = []
         self.broken: dict[str, tuple[int, bytes]] = {}
         self.discovery: dict[str, Any] = {}
 
     def grant(
         self,
-        asked: dict[str, str],
+        query: dict[str, str],
         *,
         alg: str = "RS256",
         kid: str = "",
@@ -86,12 +86,12 @@ class FakeProvider:
         ends_in: int = 300,
         **changes: Any,
     ) -> str:
-        """A code for whom the claims name, as the browser would bring it back."""
+        """Issue a code for these claims, as the browser would bring it back."""
         claims: dict[str, Any] = {
             "iss": self.issuer,
-            "aud": asked["client_id"],
+            "aud": query["client_id"],
             "sub": "subject-of-ada",
-            "nonce": asked["nonce"],
+            "nonce": query["nonce"],
             "iat": int(time.time()) + begins_in,
             "exp": int(time.time()) + ends_in,
             "email": "ada@desk.example",
@@ -99,11 +99,11 @@ class FakeProvider:
         }
         token = signed(claims | changes, alg, kid or alg)
         code = f"code-{len(self.codes)}"
-        self.codes[code] = (asked["code_challenge"], asked["redirect_uri"], token)
+        self.codes[code] = (query["code_challenge"], query["redirect_uri"], token)
         return code
 
     def answer(self, path: str, body: str, login: str) -> tuple[int, bytes]:
-        self.asked.append(path)
+        self.requested_paths.append(path)
         if path in self.broken:
             return self.broken[path]
         if path.endswith("/openid-configuration"):
@@ -119,19 +119,19 @@ class FakeProvider:
             "token_endpoint": f"{self.issuer}/token",
             "jwks_uri": f"{self.issuer}/keys",
             "end_session_endpoint": f"{self.issuer}/logout",
-            # As of a provider that lets itself be talked into anything.
+            # Algorithms of a careless provider: the desk has to refuse the weak ones itself.
             "id_token_signing_alg_values_supported": ["none", "HS256", "RS256", "ES256"],
         } | self.discovery
 
     def token(self, form: dict[str, str], login: str) -> tuple[int, bytes]:
         expected = base64.b64encode(f"{CLIENT_ID}:{CLIENT_SECRET}".encode()).decode()
         challenge, redirect_uri, token = self.codes.pop(form.get("code", ""), ("", "", ""))
-        shown = encoded(hashlib.sha256(form.get("code_verifier", "").encode()).digest())
-        right = login == f"Basic {expected}" and shown == challenge
+        digest = encoded(hashlib.sha256(form.get("code_verifier", "").encode()).digest())
+        right = login == f"Basic {expected}" and digest == challenge
         if not right or form.get("redirect_uri") != redirect_uri:
             return 400, b'{"error": "invalid_grant", "error_description": "desk-secret-7"}'
-        said = {"access_token": "opaque", "token_type": "Bearer", "id_token": token}
-        return 200, json.dumps(said).encode()
+        answer = {"access_token": "opaque", "token_type": "Bearer", "id_token": token}
+        return 200, json.dumps(answer).encode()
 
 
 @contextmanager
@@ -143,14 +143,14 @@ def running_provider() -> Iterator[FakeProvider]:
             length = int(self.headers.get("Content-Length") or 0)
             body = self.rfile.read(length).decode()
             login = self.headers.get("Authorization", "")
-            status, said = provider.answer(self.path, body, login)
+            status, content = provider.answer(self.path, body, login)
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             if 300 <= status < 400:
                 self.send_header("Location", "/elsewhere")
-            self.send_header("Content-Length", str(len(said)))
+            self.send_header("Content-Length", str(len(content)))
             self.end_headers()
-            self.wfile.write(said)
+            self.wfile.write(content)
 
         do_POST = do_GET
 

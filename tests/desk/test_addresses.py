@@ -1,4 +1,4 @@
-"""No list, report or file of the desk breaks at what an address says behind its question mark."""
+"""No query string breaks a list, a report or a file of the desk."""
 
 from collections.abc import Iterator
 
@@ -40,7 +40,7 @@ QUERIES = {
     "odd days": "days=%D9%A3%D9%A0&company_id=%D9%A1&from=%D9%A3&page=%C2%B2",
     "cursor": "before=x-1-1&before=&cursor=x&at=%00&as=json&list=%3F%00",
 }
-# Some of each kind; the others run in CI.
+# Run some of each kind here, and all others in CI.
 SOME = {"empty", "doubled", "page beyond", "search", "lookups", "odd digits"}
 
 
@@ -77,9 +77,7 @@ def client_of_all(admin_client: Client, company: Company) -> Client:
         for name, query in QUERIES.items()
     ],
 )
-def test_nothing_behind_the_question_mark_is_an_error_of_ours(
-    client_of_all: Client, query: str
-) -> None:
+def test_no_query_string_causes_a_server_error(client_of_all: Client, query: str) -> None:
     broken = []
     for address in addresses():
         answer = client_of_all.get(f"{address}?{query}")
@@ -107,13 +105,13 @@ def test_the_export_names_the_parameter_that_it_does_not_know(
 
     assert answer.status_code == 400
     assert answer.content.decode() == f"The list has no filter {name}. Nothing was exported."
-    # Where the list leads to, and what comes with it, are no filters.
+    # Parameters for sorting, paging and the position in the list are no filters.
     for fine in ("queue=open&o=1&p=2&oldest=1&at=x", "q=a&status=1", ""):
         assert client_of_all.get(f"{EXPORT}?{fine}").status_code == 200
 
 
 @pytest.mark.parametrize(
-    ("address", "said"),
+    ("address", "message"),
     [
         ("reports/overview.csv?from=x", "From: enter a day."),
         ("reports/overview.csv?from=2026-01-01&to=2020-01-01", "From must not be after To."),
@@ -122,17 +120,13 @@ def test_the_export_names_the_parameter_that_it_does_not_know(
         ("audit.csv?company_id=x&act=own", "Company ID: Enter a whole number."),
     ],
 )
-def test_a_file_names_what_it_cannot_be_narrowed_by(
-    client_of_all: Client, address: str, said: str
-) -> None:
+def test_export_names_its_invalid_filter(client_of_all: Client, address: str, message: str) -> None:
     answer = client_of_all.get(f"/admin/{address}")
 
-    assert (answer.status_code, answer.content.decode()) == (400, said)
+    assert (answer.status_code, answer.content.decode()) == (400, message)
 
 
-def test_a_ticket_opened_from_a_list_that_cannot_be_goes_on(
-    client_of_all: Client, company: Company
-) -> None:
+def test_ticket_opens_although_its_list_is_invalid(client_of_all: Client, company: Company) -> None:
     ticket = Ticket.objects.first()
     assert ticket is not None
 

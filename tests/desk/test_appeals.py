@@ -1,4 +1,4 @@
-"""Leads find appeals in a queue, and decide them on the ticket's page (decision N14)."""
+"""Leads find appeals in a queue and decide them on the ticket's page (decision N14)."""
 
 from datetime import timedelta
 from typing import Any
@@ -22,7 +22,7 @@ COMPANY = Actor(By.COMPANY, "tok_1")
 
 @pytest.fixture
 def lead(agent: Agent) -> Client:
-    """The browser in which Eve has signed in."""
+    """Return a browser in which Eve has signed in."""
     client = Client()
     client.force_login(build.agent("eve", group="lead").user)
     return client
@@ -34,12 +34,12 @@ def declined(company: Company, **changes: Any) -> Ticket:
 
 @pytest.fixture
 def ticket(company: Company, agent: Agent) -> Ticket:
-    """Declined by Ada, and appealed."""
-    made = build.ticket(company, status=Status.IN_REVIEW)
-    working.move(made.pk, Status.DECLINED, user=agent.user, reason="No photo.")
-    appeals.appeal_decision(company, made.pk, COMPANY, "Look <b>again</b>.")
-    made.refresh_from_db()
-    return made
+    """Create a ticket that Ada has declined and the company has appealed."""
+    ticket = build.ticket(company, status=Status.IN_REVIEW)
+    working.move(ticket.pk, Status.DECLINED, user=agent.user, reason="No photo.")
+    appeals.appeal_decision(company, ticket.pk, COMPANY, "Look <b>again</b>.")
+    ticket.refresh_from_db()
+    return ticket
 
 
 def page(client: Client, ticket: Ticket) -> str:
@@ -47,8 +47,8 @@ def page(client: Client, ticket: Ticket) -> str:
 
 
 def decide(client: Client, ticket: Ticket, decision: str, reason: str = "Why.", **more: Any) -> Any:
-    sent = {"decision": decision, "reason": reason, "seen": token(ticket), **more}
-    return client.post(f"/admin/tickets/ticket/{ticket.pk}/appeal/", sent)
+    form = {"decision": decision, "reason": reason, "seen": token(ticket), **more}
+    return client.post(f"/admin/tickets/ticket/{ticket.pk}/appeal/", form)
 
 
 def test_leads_have_a_queue_of_them_with_the_oldest_first(lead: Client, company: Company) -> None:
@@ -64,7 +64,7 @@ def test_leads_have_a_queue_of_them_with_the_oldest_first(lead: Client, company:
     assert items(lead)["Appeals"]["badge"] == "2"
 
 
-def test_agents_have_no_such_queue_and_no_box(desk: Client, ticket: Ticket) -> None:
+def test_agents_have_neither_queue_nor_box_for_appeals(desk: Client, ticket: Ticket) -> None:
     assert "Appeals" not in items(desk)
     text = page(desk, ticket)
     assert "A lead decides it." in text
@@ -109,7 +109,7 @@ def test_refusing_tells_the_company_why(lead: Client, ticket: Ticket) -> None:
         ("both", "Why.", 400, "Accept and reopen"),
     ],
 )
-def test_what_cannot_be_decided_so_is_shown_again(
+def test_invalid_decision_shows_the_form_again(
     lead: Client, ticket: Ticket, decision: str, reason: str, status: int, says: str
 ) -> None:
     answer = decide(lead, ticket, decision, reason)
@@ -122,10 +122,10 @@ def test_what_cannot_be_decided_so_is_shown_again(
 def test_a_page_that_is_out_of_date_decides_nothing_and_keeps_the_text(
     lead: Client, ticket: Ticket
 ) -> None:
-    shown = token(ticket)
+    page_token = token(ticket)
     working.write(ticket.pk, "Wait.", user=build.agent("ben").user, public=False)
 
-    answer = decide(lead, ticket, "refuse", "My long text.", seen=shown)
+    answer = decide(lead, ticket, "refuse", "My long text.", seen=page_token)
 
     assert answer.status_code == 409
     text = answer.content.decode()
@@ -135,7 +135,7 @@ def test_a_page_that_is_out_of_date_decides_nothing_and_keeps_the_text(
     assert Appeal.objects.get().state == "pending"
 
 
-def test_what_is_sent_twice_is_decided_once(lead: Client, ticket: Ticket) -> None:
+def test_form_sent_twice_decides_once(lead: Client, ticket: Ticket) -> None:
     decide(lead, ticket, "refuse")
     ticket.refresh_from_db()
 
@@ -149,13 +149,13 @@ def test_what_is_sent_twice_is_decided_once(lead: Client, ticket: Ticket) -> Non
 
 @pytest.fixture
 def own(company: Company, lead: Client) -> Ticket:
-    """Declined by Eve, a lead, and appealed."""
-    made = build.ticket(company, status=Status.IN_REVIEW)
+    """Create a ticket that Eve, a lead, has declined and the company has appealed."""
+    ticket = build.ticket(company, status=Status.IN_REVIEW)
     eve = Agent.objects.get(user__username="eve").user
-    working.move(made.pk, Status.DECLINED, user=eve, reason="No photo.")
-    appeals.appeal_decision(company, made.pk, COMPANY, "Look again.")
-    made.refresh_from_db()
-    return made
+    working.move(ticket.pk, Status.DECLINED, user=eve, reason="No photo.")
+    appeals.appeal_decision(company, ticket.pk, COMPANY, "Look again.")
+    ticket.refresh_from_db()
+    return ticket
 
 
 @pytest.mark.parametrize("decision", ["accept", "refuse"])
@@ -177,7 +177,7 @@ def test_a_lead_does_not_decide_the_appeal_against_herself(
     assert not own.appeals.get().is_pending
 
 
-def test_nor_does_she_reopen_it_by_a_move(own: Ticket) -> None:
+def test_lead_does_not_reopen_her_own_decision_by_a_move(own: Ticket) -> None:
     build.agent("kim", group="lead")
     eve = Agent.objects.get(user__username="eve").user
     with pytest.raises(appeals.OwnDecision, match="Another lead"):
@@ -187,27 +187,29 @@ def test_nor_does_she_reopen_it_by_a_move(own: Ticket) -> None:
 
 
 @pytest.mark.parametrize("away", ["nobody", "inactive", "agent"])
-def test_the_only_lead_confirms_and_history_says_so(lead: Client, own: Ticket, away: str) -> None:
+def test_the_only_lead_confirms_and_history_records_it(
+    lead: Client, own: Ticket, away: str
+) -> None:
     if away != "nobody":
         user = build.agent("kim", group="agent" if away == "agent" else "lead").user
         user.is_active = away == "agent"
         user.save()
-    asked = decide(lead, own, "refuse")
-    assert asked.status_code == 409
-    assert "there is no other lead" in asked.content.decode()
-    assert 'name="alone" value="1"' in asked.content.decode()
+    confirmation = decide(lead, own, "refuse")
+    assert confirmation.status_code == 409
+    assert "there is no other lead" in confirmation.content.decode()
+    assert 'name="alone" value="1"' in confirmation.content.decode()
     assert own.appeals.get().is_pending
 
     assert decide(lead, own, "refuse", alone="1").status_code == 302
     assert not own.appeals.get().is_pending
-    said = "eve, the only lead, refused the appeal of their own decision."
-    assert said in page(lead, own)
+    sentence = "eve, the only lead, refused the appeal of their own decision."
+    assert sentence in page(lead, own)
 
 
-def test_who_declined_before_may_judge_the_next_decision(
+def test_lead_of_an_earlier_decision_may_decide_the_appeal(
     lead: Client, own: Ticket, agent: Agent, company: Company
 ) -> None:
-    """Only the decision that is appealed counts."""
+    """Count only the appealed decision."""
     kim = build.agent("kim", group="lead").user
     working.decide_appeal(own.pk, accept=True, user=kim, reason="Look.")
     working.move(own.pk, Status.DECLINED, user=agent.user, reason="Still no photo.")

@@ -1,4 +1,4 @@
-"""Names in archives: every file system takes them, and cuts leave letters whole."""
+"""File names in archives: valid on every file system, and never cut within a letter."""
 
 import zipfile
 from io import BytesIO
@@ -29,11 +29,11 @@ NAMES = [
 
 
 @pytest.mark.parametrize(
-    ("name", "shown"),
+    ("name", "expected"),
     [
         ("box.png", "7-box.png"),
         (BOX * 150 + ".png", "7-" + BOX * 62 + ".png"),
-        # A letter and its accent, a thumb and its colour, the two letters of a flag, a family.
+        # Grapheme clusters: a letter and its accent, a thumb and its colour, a flag, a family.
         ("ox\u0301" * 200 + ".png", "7-" + "ox\u0301" * 62 + "o.png"),
         ("a" + "\U0001f44d\U0001f3fd" * 90 + ".pdf", "7-a" + "\U0001f44d\U0001f3fd" * 31 + ".pdf"),
         (
@@ -53,9 +53,9 @@ NAMES = [
         ("\u0301" * 400, "7-"),
     ],
 )
-def test_a_name_is_cut_between_letters_and_keeps_its_ending(name: str, shown: str) -> None:
-    assert archive_name(7, name) == shown
-    assert len(shown.encode()) <= 255
+def test_a_name_is_cut_between_letters_and_keeps_its_ending(name: str, expected: str) -> None:
+    assert archive_name(7, name) == expected
+    assert len(expected.encode()) <= 255
 
 
 def test_every_archive_unpacks(company: Company, desk: Client, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from core.files import storage
 from tests import builders as build
 from tests import files
 from tests.desk.forms import token
-from tests.tickets.test_detail import shown
+from tests.tickets.test_detail import ticket_data
 from tickets.models import (
     Agent,
     Comment,
@@ -48,9 +48,9 @@ def page(desk: Client, ticket: Ticket) -> str:
 def write(
     desk: Client, ticket: Ticket, *contents: bytes, button: str = "reply", **more: Any
 ) -> HttpResponse:
-    sent = [SimpleUploadedFile(f"../ letter {n}.exe", one) for n, one in enumerate(contents)]
-    said = {button: "1", "files": sent, "seen": token(ticket), **more}
-    return desk.post(f"{LIST}{ticket.pk}/write/", said)
+    uploads = [SimpleUploadedFile(f"../ letter {n}.exe", one) for n, one in enumerate(contents)]
+    form = {button: "1", "files": uploads, "seen": token(ticket), **more}
+    return desk.post(f"{LIST}{ticket.pk}/write/", form)
 
 
 def stored_now() -> int:
@@ -63,32 +63,30 @@ def folders() -> list[str]:
     return [f"files/{one}" for one in default_storage.listdir("files")[0]]
 
 
-def test_what_comes_with_a_reply_is_the_company_s_too(
+def test_file_of_a_reply_is_visible_to_the_company(
     desk: Client, api: APIClient, ticket: Ticket
 ) -> None:
     assert write(desk, ticket, PHOTO, text="See the photo.").status_code == 302
 
-    (row,) = shown(api, ticket.pk)["files"]
+    (row,) = ticket_data(api, ticket.pk)["files"]
     assert row["name"] == "letter 0.exe.jpg"
     assert api.get(row["url"].removeprefix("http://testserver")).status_code == 200
     (comment,) = Comment.objects.all()
     assert comment.text == "See the photo.\nAttached:\n- letter 0.exe.jpg"
     file = TicketFile.objects.get()
     assert (file.by, file.actor, file.public) == ("agent", "ada", True)
-    # Written anew, like those of companies: it no longer says where it was taken.
-    kept = storage.read_file(file.stored_as)
-    assert files.WHERE_IT_WAS.encode() not in kept
+    # Re-encoded like files of companies, so that its location is gone.
+    content = storage.read_file(file.stored_as)
+    assert files.WHERE_IT_WAS.encode() not in content
     entry = HistoryEntry.objects.get(kind="file_added")
-    assert (entry.by, entry.data["sha256"]) == ("agent", hashlib.sha256(kept).hexdigest())
+    assert (entry.by, entry.data["sha256"]) == ("agent", hashlib.sha256(content).hexdigest())
     assert "sent to the company" in page(desk, ticket)
 
 
-def test_what_comes_with_a_note_stays_with_agents(
-    desk: Client, api: APIClient, ticket: Ticket
-) -> None:
+def test_file_of_a_note_is_internal(desk: Client, api: APIClient, ticket: Ticket) -> None:
     write(desk, ticket, files.pdf(), button="note")
 
-    row = shown(api, ticket.pk)
+    row = ticket_data(api, ticket.pk)
     assert (row["files"], row["file_quantity"], row["last_comment"]) == ([], 0, None)
     assert api.get(f"/company/evidences/{ticket.pk}").json()["data"] == []
     file = TicketFile.objects.get()
@@ -104,7 +102,7 @@ def test_files_come_with_a_decision_and_on_a_decided_ticket(
     write(desk, ticket, files.pdf(), button="note")
 
     assert [one.public for one in TicketFile.objects.order_by("pk")] == [True, False]
-    assert shown(api, ticket.pk)["last_comment"]["comment_text"] == (
+    assert ticket_data(api, ticket.pk)["last_comment"]["comment_text"] == (
         "Paid.\nAttached:\n- letter 0.exe.pdf"
     )
 
@@ -120,7 +118,7 @@ def test_files_come_with_a_decision_and_on_a_decided_ticket(
         ([PHOTO] * 6, {}, "Attach at most 5 files at a time."),
     ],
 )
-def test_what_is_refused_keeps_the_text_and_leaves_no_trace(
+def test_refused_file_keeps_the_text_and_stores_nothing(
     desk: Client, ticket: Ticket, contents: list[bytes], more: dict[str, str], says: str
 ) -> None:
     before = stored_now()
@@ -182,15 +180,15 @@ def required(db: None) -> None:
 
 def states(desk: Client, ticket: Ticket) -> dict[str, str]:
     html = page(desk, ticket).partition("<h2>Required documents</h2>")[2].partition("</ul>")[0]
-    found = {}
+    states = {}
     for part in html.split("<li")[1:]:
         name = part.partition("<bdi>")[2].partition("</bdi>")[0].replace("&#x27;", "'")
-        found[name] = next(one for one in ("received", "waiting", "missing") if one in part)
-    return found
+        states[name] = next(one for one in ("received", "waiting", "missing") if one in part)
+    return states
 
 
 @pytest.mark.usefixtures("required")
-def test_says_which_required_documents_are_there(
+def test_shows_which_required_documents_have_arrived(
     desk: Client, ticket: Ticket, agent: Agent
 ) -> None:
     names = ["Invoice", "Photo of the box", "Swift's form"]
@@ -198,28 +196,30 @@ def test_says_which_required_documents_are_there(
 
     now = timezone.now()
     Document.objects.create(ticket=ticket, position=0, field_id="1", key="invoice", value="x")
-    asked = RequestedDocument.objects.create(ticket=ticket, name="photo of the box", created_at=now)
+    request = RequestedDocument.objects.create(
+        ticket=ticket, name="photo of the box", created_at=now
+    )
     assert list(states(desk, ticket).values()) == ["received", "waiting", "missing"]
 
-    asked.fulfilled_at = now
-    asked.save()
+    request.fulfilled_at = now
+    request.save()
     assert list(states(desk, ticket).values()) == ["received", "received", "missing"]
 
 
 @pytest.mark.usefixtures("required")
 @pytest.mark.parametrize("status", [Status.IN_REVIEW, Status.INCOMPLETE])
-def test_asks_for_all_that_is_missing_in_one_act(
+def test_requests_all_missing_documents_in_one_act(
     desk: Client, ticket: Ticket, status: Status
 ) -> None:
     Ticket.objects.update(status=status)
     form = page(desk, ticket).partition('class="desk-ask-missing"')[2].partition("</form>")[0]
     fields = [part.split('"') for part in form.split('type="hidden" name="')[1:]]
-    sent: dict[str, list[str]] = {}
+    lists: dict[str, list[str]] = {}
     for name, _, value, *_ in fields:
-        sent.setdefault(name, []).append(value.replace("&#x27;", "'"))
+        lists.setdefault(name, []).append(value.replace("&#x27;", "'"))
     address = form.partition('action="')[2].partition('"')[0]
 
-    assert desk.post(address, sent).status_code == 302
+    assert desk.post(address, lists).status_code == 302
 
     ticket.refresh_from_db()
     assert ticket.status == Status.INCOMPLETE
@@ -228,7 +228,7 @@ def test_asks_for_all_that_is_missing_in_one_act(
     assert "desk-ask-missing" not in page(desk, ticket)
 
 
-def test_a_decided_ticket_asks_for_nothing(desk: Client, ticket: Ticket) -> None:
+def test_no_documents_are_requested_for_a_decided_ticket(desk: Client, ticket: Ticket) -> None:
     RequiredDocument.objects.create(name="Invoice")
     Ticket.objects.update(status=Status.ACCEPTED)
 
@@ -236,7 +236,7 @@ def test_a_decided_ticket_asks_for_nothing(desk: Client, ticket: Ticket) -> None
     assert "desk-ask-missing" not in page(desk, ticket)
 
 
-def test_leads_say_what_is_required_once(desk: Client) -> None:
+def test_leads_add_a_required_document_once(desk: Client) -> None:
     add = "/admin/tickets/requireddocument/add/"
     assert desk.get(add).status_code == 403
     lead = Client()

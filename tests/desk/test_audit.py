@@ -1,4 +1,4 @@
-"""Who did what: the audit and Django's log as one list, in the shell and at the desk."""
+"""The audit log and Django's admin log as one list, in the shell and at the desk."""
 
 import json
 import time
@@ -40,38 +40,38 @@ def olga(db: None) -> User:
     return roles.create_user("olga", "long-Enough-9812", "operator")
 
 
-def noted(act: str, actor: str = "olga@desk1", **about: Any) -> AuditEntry:
+def add_audit_entry(act: str, actor: str = "olga@desk1", **about: Any) -> AuditEntry:
     return audit.record_act(act, actor=actor, via=AuditEntry.Via.COMMAND, **about)
 
 
-def logged(user: User, thing: Any, said: str = "Changed active.") -> LogEntry:
-    return LogEntry.objects.log_actions(user.pk, [thing], CHANGE, said)
+def logged(user: User, thing: Any, message: str = "Changed active.") -> LogEntry:
+    return LogEntry.objects.log_actions(user.pk, [thing], CHANGE, message)
 
 
 @pytest.fixture
 def history(olga: User, company: Company) -> None:
-    noted("drain", details={"reason": "night"})
+    add_audit_entry("drain", details={"reason": "night"})
     logged(olga, company)
-    noted("revoke_token", "paul@desk2", company_id=company.pk, about="two tokens")
+    add_audit_entry("revoke_token", "paul@desk2", company_id=company.pk, about="two tokens")
     logged(olga, build.company("Birch"))
 
 
 def test_acts_of_commands_and_of_the_desk_are_one_list(history: None, company: Company) -> None:
-    found = rows()
+    entries = rows()
 
-    assert [(one["act"], one["actor"], one["log"]) for one in found] == [
+    assert [(one["act"], one["actor"], one["log"]) for one in entries] == [
         ("change", "olga", "desk"),
         ("revoke_token", "paul@desk2", "audit"),
         ("change", "olga", "desk"),
         ("drain", "olga@desk1", "audit"),
     ]
-    assert found[2]["company_id"] == company.pk
-    assert found[2]["outcome"] == "Changed active."
+    assert entries[2]["company_id"] == company.pk
+    assert entries[2]["outcome"] == "Changed active."
     assert "drain  reason=night  → done" in run().splitlines()[-1]
 
 
 @pytest.mark.parametrize(
-    ("options", "found"),
+    ("options", "expected"),
     [
         (["--actor", "olga"], ["change", "change", "drain"]),
         (["--actor", "olga@desk1"], ["drain"]),
@@ -83,8 +83,8 @@ def test_acts_of_commands_and_of_the_desk_are_one_list(history: None, company: C
         (["--until", "1h"], []),
     ],
 )
-def test_it_is_narrowed(history: None, options: list[str], found: list[str]) -> None:
-    assert [one["act"] for one in rows(*options)] == found
+def test_filters_narrow_the_list(history: None, options: list[str], expected: list[str]) -> None:
+    assert [one["act"] for one in rows(*options)] == expected
 
 
 def test_what_was_done_to_a_company_is_found(history: None, company: Company) -> None:
@@ -93,7 +93,7 @@ def test_what_was_done_to_a_company_is_found(history: None, company: Company) ->
 
 def test_pages_have_every_act_once_also_those_of_one_moment(olga: User, company: Company) -> None:
     for _ in range(5):
-        noted("drain")
+        add_audit_entry("drain")
         logged(olga, company)
     now = timezone.now()
     LogEntry.objects.update(action_time=now)
@@ -102,16 +102,16 @@ def test_pages_have_every_act_once_also_those_of_one_moment(olga: User, company:
         AuditEntry.objects.update(at=now)
         cursor.execute("SET LOCAL session_replication_role = origin")
 
-    seen, before = [], ""
+    listed_acts, before = [], ""
     while page := acts(AuditFilters(), before=before, limit=3):
-        seen += page
-        assert len(seen) <= 10
+        listed_acts += page
+        assert len(listed_acts) <= 10
         before = act_place(page[-1])
-    assert len(seen) == 10
-    assert seen == acts(AuditFilters(), limit=100)
+    assert len(listed_acts) == 10
+    assert listed_acts == acts(AuditFilters(), limit=100)
 
 
-def test_it_is_long_and_read_in_steps(
+def test_long_list_is_read_in_batches(
     history: None, monkeypatch: pytest.MonkeyPatch, company: Company
 ) -> None:
     monkeypatch.setattr(command, "AT_ONCE", 1)
@@ -120,7 +120,7 @@ def test_it_is_long_and_read_in_steps(
     assert len(rows("--limit", "3")) == 3
 
 
-def test_who_follows_hears_of_each_act_once(
+def test_follow_prints_each_act_once(
     history: None, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waits = iter(["resume", "hold_host", None])
@@ -129,12 +129,12 @@ def test_who_follows_hears_of_each_act_once(
         act = next(waits)
         if act is None:
             raise KeyboardInterrupt
-        noted(act)
+        add_audit_entry(act)
 
     monkeypatch.setattr(time, "sleep", wait)
 
-    found = rows("--follow", "--limit", "2")
-    assert [one["act"] for one in found] == ["revoke_token", "change", "resume", "hold_host"]
+    first_rows = rows("--follow", "--limit", "2")
+    assert [one["act"] for one in first_rows] == ["revoke_token", "change", "resume", "hold_host"]
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_an_index_fits_each_question(
     assert "Seq Scan on django_admin_log" not in plans
 
 
-def test_operators_and_auditors_look_and_others_do_not(
+def test_only_operators_and_auditors_see_the_page(
     history: None, desk: Client, operator: Client
 ) -> None:
     auditor = Client()
@@ -181,7 +181,7 @@ def test_operators_and_auditors_look_and_others_do_not(
 
 def test_the_page_is_narrowed_and_read_in_pages(history: None, operator: Client) -> None:
     for number in range(60):
-        noted("drain", about=f"number {number:02}")
+        add_audit_entry("drain", about=f"number {number:02}")
 
     first = operator.get("/admin/audit/?act=drain")
     assert "number 59" in first.text
@@ -195,26 +195,26 @@ def test_the_page_is_narrowed_and_read_in_pages(history: None, operator: Client)
     assert operator.get("/admin/audit/?before=nonsense").status_code == 200
 
 
-def test_the_file_has_what_the_filters_choose(history: None, operator: Client) -> None:
-    noted("drain", about='=HYPERLINK("x")')
+def test_export_has_the_filtered_acts(history: None, operator: Client) -> None:
+    add_audit_entry("drain", about='=HYPERLINK("x")')
 
-    sent = b"".join(operator.get("/admin/audit.csv?act=drain"))
-    lines = sent.removeprefix(BOM_UTF8).decode().splitlines()
+    content = b"".join(operator.get("/admin/audit.csv?act=drain"))
+    lines = content.removeprefix(BOM_UTF8).decode().splitlines()
 
-    assert sent.startswith(BOM_UTF8)
+    assert content.startswith(BOM_UTF8)
     assert len(lines) == 3
     assert "'=HYPERLINK" in lines[1]
     assert "reason=night" in lines[2]
 
 
-def test_an_act_that_was_killed_says_so(operator: Client) -> None:
+def test_killed_command_has_no_outcome(operator: Client) -> None:
     audit.begin_entry("drain", actor="olga@desk1", via=AuditEntry.Via.COMMAND)
 
     assert "→ no outcome" in run()
     assert "not ended, or killed" in operator.get("/admin/audit/").text
 
 
-def test_old_acts_stay_in_their_time(history: None) -> None:
+def test_until_lists_older_acts(history: None) -> None:
     LogEntry.objects.update(action_time=timezone.now() - timedelta(days=3))
 
     assert [one["act"] for one in rows("--until", "2d")] == ["change", "change"]

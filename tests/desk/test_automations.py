@@ -1,4 +1,4 @@
-"""Leads set up automations; what makes one touch tickets is asked once more, with how many."""
+"""Leads set up automations; switching one on asks for confirmation with a count of tickets."""
 
 from datetime import timedelta
 from typing import Any
@@ -42,32 +42,32 @@ def lead(db: None) -> Client:
 
 @pytest.fixture
 def silent(company: Company) -> Ticket:
-    """Asked for something three weeks ago."""
+    """Create a ticket whose company was asked for something three weeks ago."""
     then = timezone.now() - timedelta(days=21)
-    made = build.ticket(company, status=Status.INCOMPLETE, created_at=then, updated_at=then)
+    ticket = build.ticket(company, status=Status.INCOMPLETE, created_at=then, updated_at=then)
     Comment.objects.create(
-        ticket=made, by="agent", actor="ada", text="The invoice?", status=4, created_at=then
+        ticket=ticket, by="agent", actor="ada", text="The invoice?", status=4, created_at=then
     )
-    return made
+    return ticket
 
 
-def test_switching_on_says_how_many_it_touches_and_asks_once_more(
+def test_switching_on_asks_for_confirmation_with_a_count(
     lead: Client, silent: Ticket, company: Company
 ) -> None:
     build.ticket(company, status=Status.INCOMPLETE)
     html = lead.get(page()).content.decode()
     assert "It would touch 1 ticket today." in words(html)
 
-    asked = lead.post(page(), {**REMIND, "act": "on"})
-    assert "Do you want it on with these settings?" in words(asked.content.decode())
+    confirmation = lead.post(page(), {**REMIND, "act": "on"})
+    assert "Do you want it on with these settings?" in words(confirmation.content.decode())
     assert not Automation.objects.exists()
 
-    listed = lead.get(asked.context["tickets"])
+    listed = lead.get(confirmation.context["tickets"])
     assert [one.pk for one in listed.context["cl"].result_list] == [silent.pk]
 
     assert jobs.run_automations() == 0
-    done = lead.post(page(), {**REMIND, "act": "on", "confirmed": "1"}, follow=True)
-    assert "Reminders: overweight: switched on." in words(done.content.decode())
+    result = lead.post(page(), {**REMIND, "act": "on", "confirmed": "1"}, follow=True)
+    assert "Reminders: overweight: switched on." in words(result.content.decode())
     one = Automation.objects.get()
     assert (one.active, one.texts, str(one.changed_by)) == (True, {"en": "Are you there?"}, "eve")
     assert jobs.run_automations() == 1
@@ -78,8 +78,8 @@ def test_other_settings_of_one_that_is_on_are_asked_too_and_off_is_at_once(
     lead: Client, silent: Ticket
 ) -> None:
     Automation.objects.create(kind="remind", type_id=3, active=True, wait_days=60)
-    asked = lead.post(page(), {**REMIND, "act": "save"})
-    assert "It would touch 1 ticket today." in words(asked.content.decode())
+    confirmation = lead.post(page(), {**REMIND, "act": "save"})
+    assert "It would touch 1 ticket today." in words(confirmation.content.decode())
     assert Automation.objects.get().wait_days == 60
 
     lead.post(page(), {"act": "off"})
@@ -102,7 +102,7 @@ WRONG: list[tuple[str, dict[str, str], str, str]] = [
 
 
 @pytest.mark.parametrize(("kind", "body", "field", "value"), WRONG)
-def test_what_cannot_be_is_refused_by_the_name_of_its_field(
+def test_invalid_setting_is_refused_at_its_field(
     lead: Client, kind: str, body: dict[str, str], field: str, value: str
 ) -> None:
     answer = lead.post(page(kind), {**body, field: value, "act": "on"})

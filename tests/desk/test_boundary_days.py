@@ -1,7 +1,7 @@
-"""Days begin at the midnight of whoever reads, wherever the desk lists or counts by days.
+"""Days begin at the reader's midnight wherever the desk lists or counts by days.
 
-Two companies, each with tickets opened and decided around the two midnights of a day, and in no
-list fewer rows than two pages.
+Two companies each have tickets opened and decided around both midnights of a day, and every list
+has at least two pages.
 """
 
 import csv
@@ -36,7 +36,7 @@ def zone(request: pytest.FixtureRequest) -> ZoneInfo:
 
 @pytest.fixture
 def lead(db: None, zone: ZoneInfo) -> Client:
-    """The browser of a lead who reads in that zone."""
+    """Return the browser of a lead who reads in that time zone."""
     eve = build.agent("eve", group="lead", available=False)
     Agent.objects.filter(pk=eve.pk).update(time_zone=zone.key)
     client = Client()
@@ -52,13 +52,13 @@ def short_pages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def edges(zone: ZoneInfo) -> tuple[list[datetime], list[datetime]]:
-    """Return the first and last seconds of the day, and those next to it."""
+    """Return the first and last seconds of the day, and the seconds next to them."""
     begins, ends = (datetime.combine(DAY + timedelta(days=days), time.min, zone) for days in (0, 1))
     return [begins, ends - SECOND], [begins - SECOND, ends]
 
 
 def fill(company: Company, zone: ZoneInfo, make: Callable[[Company, datetime], Ticket]) -> set[int]:
-    """Make two tickets at each edge; return those that belong to the day."""
+    """Create two tickets at each edge; return those that belong to the day."""
     inside, outside = edges(zone)
     for at in [*outside, *outside]:
         make(company, at)
@@ -83,16 +83,16 @@ def decided(company: Company, at: datetime) -> Ticket:
 
 
 def listed(client: Client, address: str, query: dict[str, Any]) -> tuple[int, set[int]]:
-    """Return how many tickets a list says it has, and those on its pages."""
-    size, found, page = 0, set(), 0
+    """Return the count that a list shows, and the ids on its pages."""
+    size, ids, page = 0, set(), 0
     while True:
         answer = client.get(address, {**query, "p": page + 1})
         assert answer.status_code == 200
         changes = answer.context["cl"]
         size, page = changes.result_count, page + 1
-        found |= {ticket.pk for ticket in changes.result_list}
+        ids |= {ticket.pk for ticket in changes.result_list}
         if page * AT_ONCE >= size:
-            return size, found
+            return size, ids
 
 
 def rows(client: Client, address: str, query: dict[str, Any]) -> list[dict[str, str]]:
@@ -133,8 +133,8 @@ def test_report_counts_what_was_opened_and_decided_on_the_reader_s_day(
     for name, tickets in expected.items():
         now, before = overview[name][1:3]
         assert (now.value, before.value) == (len(tickets), 2), name
-        address, _, asked = now.link.partition("?")
-        assert listed(lead, address, dict(parse_qsl(asked))) == (len(tickets), tickets), name
+        address, _, link_query = now.link.partition("?")
+        assert listed(lead, address, dict(parse_qsl(link_query))) == (len(tickets), tickets), name
     assert [cell.value for cell in tables["money"][0]][:3] == ["MXN", "all", 4]
     (carrier,) = rows(lead, f"{REPORT}carriers.csv", query)
     assert [carrier[name] for name in expected] == ["4", "4"]

@@ -1,4 +1,4 @@
-"""An action on many: what fails among them keeps none of the others, and all of it is told."""
+"""Bulk actions: one failure stops no other ticket, and each is reported."""
 
 from collections.abc import Callable
 from typing import Any
@@ -29,13 +29,13 @@ UNFORESEEN = "An unexpected error. Nothing was changed."
 def failing(
     real: Callable[..., Any], is_bad: Callable[[Any], bool], *, place: int = 0
 ) -> Callable[..., Any]:
-    """`real`, which does its work and then fails for some."""
+    """Wrap `real` so that it raises for bad arguments after its work is done."""
 
     def act(*args: Any, **kwargs: Any) -> Any:
-        found = real(*args, **kwargs)
+        result = real(*args, **kwargs)
         if is_bad(args[place]):
             raise ZeroDivisionError
-        return found
+        return result
 
     return act
 

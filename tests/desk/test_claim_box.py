@@ -39,8 +39,8 @@ def page(desk: Client, ticket: Ticket) -> str:
 
 
 def save(desk: Client, ticket: Ticket, **changes: Any) -> HttpResponse:
-    said = {"seen": token(ticket), **AMOUNTS, **changes}
-    return desk.post(f"{LIST}{ticket.pk}/amounts/", said)
+    form = {"seen": token(ticket), **AMOUNTS, **changes}
+    return desk.post(f"{LIST}{ticket.pk}/amounts/", form)
 
 
 def test_amounts_are_saved_and_shown(desk: Client, ticket: Ticket) -> None:
@@ -54,7 +54,7 @@ def test_amounts_are_saved_and_shown(desk: Client, ticket: Ticket) -> None:
     assert "ada changed the amounts: claimed none → 120.50, offered none → 80.00" in html
 
 
-def test_what_cannot_be_saved_is_kept_in_its_boxes(desk: Client, ticket: Ticket) -> None:
+def test_invalid_amounts_stay_in_their_boxes(desk: Client, ticket: Ticket) -> None:
     HistoryEntry.objects.create(
         ticket=ticket, by="company", now=ticket.status, kind="moved", created_at=timezone.now()
     )
@@ -90,16 +90,16 @@ def test_a_dialog_offers_the_codes_of_its_decision_and_its_type(
     ]
     assert " checked" not in declining
     assert "Credits!" not in html
-    # What the link leads to without JavaScript asks the same.
+    # Without JavaScript the link leads to a page that asks the same.
     alone = desk.get(f"{LIST}move/3/", {"ticket": ticket.pk}).content.decode()
     assert "Insufficient packaging" in alone
     assert 'name="offered"' in alone
 
 
 def test_a_decision_takes_its_code_and_amounts_along(desk: Client, ticket: Ticket) -> None:
-    said = {**picked(ticket), "code": "goodwill", **AMOUNTS}
+    form = {**picked(ticket), "code": "goodwill", **AMOUNTS}
 
-    assert desk.post(f"{LIST}move/2/", said).status_code == 302
+    assert desk.post(f"{LIST}move/2/", form).status_code == 302
 
     ticket.refresh_from_db()
     assert (ticket.reason_code, ticket.currency) == ("goodwill", "EUR")
@@ -109,9 +109,9 @@ def test_a_decision_takes_its_code_and_amounts_along(desk: Client, ticket: Ticke
 
 
 def test_a_reply_that_decides_takes_a_code_along(desk: Client, ticket: Ticket) -> None:
-    said = {"text": "No.", "reply": "1", "to": "3", "code": "packaging", "seen": token(ticket)}
+    form = {"text": "No.", "reply": "1", "to": "3", "code": "packaging", "seen": token(ticket)}
 
-    assert desk.post(f"{LIST}{ticket.pk}/write/", said).status_code == 302
+    assert desk.post(f"{LIST}{ticket.pk}/write/", form).status_code == 302
 
     ticket.refresh_from_db()
     assert (ticket.status, ticket.reason_code) == (Status.DECLINED, "packaging")
@@ -127,10 +127,10 @@ def test_many_tickets_are_decided_with_one_code_and_without_amounts(
         code="one_type", names={"en": "One type"}, for_declined=True
     ).types.add(5)
 
-    asked = desk.get(f"{LIST}move/3/", {"ticket": [one.pk for one in others]}).content.decode()
-    assert 'name="code"' in asked
-    assert 'name="offered"' not in asked
-    assert "One type" not in asked
+    html = desk.get(f"{LIST}move/3/", {"ticket": [one.pk for one in others]}).content.decode()
+    assert 'name="code"' in html
+    assert 'name="offered"' not in html
+    assert "One type" not in html
     desk.post(f"{LIST}move/3/", {**picked(*others), "reason": "No.", "code": "packaging"})
 
     decided = Ticket.objects.order_by("pk").values_list("reason_code", "amount_claimed")
@@ -141,9 +141,9 @@ def test_a_refused_decision_keeps_what_was_chosen_and_typed(
     desk: Client, agent: Agent, ticket: Ticket
 ) -> None:
     ApprovalLimit.objects.create(agent=agent, currency="EUR", amount=50)
-    said = {**picked(ticket), "code": "goodwill", **AMOUNTS}
+    form = {**picked(ticket), "code": "goodwill", **AMOUNTS}
 
-    answer = desk.post(f"{LIST}move/2/", said)
+    answer = desk.post(f"{LIST}move/2/", form)
 
     html = answer.content.decode()
     assert answer.status_code == 409
@@ -159,11 +159,11 @@ def test_no_decision_leaves_the_desk_without_a_code(
 ) -> None:
     others = [ticket, build.ticket(company, status=Status.IN_REVIEW)][: 1 + (by == "bulk")]
     if by == "composer":
-        said = {"text": "My <long> text.", "reply": "1", "to": to.value, "seen": token(ticket)}
-        answer = desk.post(f"{LIST}{ticket.pk}/write/", said)
+        form = {"text": "My <long> text.", "reply": "1", "to": to.value, "seen": token(ticket)}
+        answer = desk.post(f"{LIST}{ticket.pk}/write/", form)
     else:
-        said = {**picked(*others), "reason": "My <long> text.", "code": ""}
-        answer = desk.post(f"{LIST}move/{to.value}/", said)
+        form = {**picked(*others), "reason": "My <long> text.", "code": ""}
+        answer = desk.post(f"{LIST}move/{to.value}/", form)
 
     html = answer.content.decode()
     assert answer.status_code == 400
@@ -195,14 +195,14 @@ def test_leads_give_a_macro_a_code_of_its_decision(lead: Client) -> None:
 
     answer = lead.post(add, {**body, "move_to": "3", "reason_code": codes["packaging"]})
     assert answer.status_code == 302
-    made = Macro.objects.get()
-    assert made.reason_code.code == "packaging"
-    change = f"/admin/desk/macro/{made.pk}/change/"
+    macro = Macro.objects.get()
+    assert macro.reason_code.code == "packaging"
+    change = f"/admin/desk/macro/{macro.pk}/change/"
     lead.post(change, {**body, "move_to": "3", "reason_code": codes["other"]})
     assert "Reason code" in LogEntry.objects.get(action_flag=CHANGE).get_change_message()
 
 
-def test_codes_and_limits_are_the_leads_to_set(desk: Client, lead: Client) -> None:
+def test_only_leads_set_codes_and_limits(desk: Client, lead: Client) -> None:
     code = {"code": "weather", "names_en": "Weather", "names_es": "Clima", "position": 5}
     for page_of in ("reasoncode", "approvallimit"):
         assert desk.get(f"/admin/tickets/{page_of}/").status_code == 403
@@ -236,12 +236,12 @@ def test_a_code_has_a_name_in_english_and_in_languages_of_the_desk(lead: Client)
         weather.full_clean()
 
 
-def test_other_is_always_there(lead: Client) -> None:
+def test_code_other_cannot_be_switched_off_or_deleted(lead: Client) -> None:
     other = ReasonCode.objects.get(code="other")
     change = f"/admin/tickets/reasoncode/{other.pk}/"
-    said = {"names_en": "Other", "names_es": "Otro", "for_accepted": "on", "position": 5}
+    form = {"names_en": "Other", "names_es": "Otro", "for_accepted": "on", "position": 5}
 
-    answer = lead.post(f"{change}change/", said)
+    answer = lead.post(f"{change}change/", form)
 
     assert "stays active" in answer.content.decode()
     assert lead.post(f"{change}delete/", {"post": "yes"}).status_code == 403
@@ -257,7 +257,7 @@ def test_other_is_always_there(lead: Client) -> None:
         ('{"size": "TOP"}', "", ""),
     ],
 )
-def test_the_currency_is_known_from_the_ticket(
+def test_currency_is_guessed_from_the_ticket(
     desk: Client, company: Company, data: str, charged: str, currency: str
 ) -> None:
     parcel = build.shipment(company, 4101)
@@ -265,11 +265,11 @@ def test_the_currency_is_known_from_the_ticket(
         charge = {"surcharge_id": 1, "shipment_id": parcel.pk, "surcharge_type": "Remote area"}
         money = {"amount": 4, "currency": charged, "transaction_type": "surcharge"}
         build.fact("surcharge", **charge, **money, reason="Far away")
-    made = build.ticket(company, status=Status.IN_REVIEW, shipment_id=4101, data=data)
+    ticket = build.ticket(company, status=Status.IN_REVIEW, shipment_id=4101, data=data)
 
-    html = page(desk, made)
+    html = page(desk, ticket)
     assert f'placeholder="for example EUR" value="{currency}"' in html
-    # Nothing is kept of it until somebody enters an amount.
-    save(desk, made, claimed="", offered="", currency=currency)
-    made.refresh_from_db()
-    assert made.currency == ""
+    # Nothing is stored until somebody enters an amount.
+    save(desk, ticket, claimed="", offered="", currency=currency)
+    ticket.refresh_from_db()
+    assert ticket.currency == ""

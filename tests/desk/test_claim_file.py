@@ -1,4 +1,4 @@
-"""The claim file: what a carrier gets, in which language, and what it never says."""
+"""The claim file: its contents for a carrier, its languages, and what it never reveals."""
 
 import csv
 import hashlib
@@ -37,7 +37,7 @@ from tickets.statuses import Status
 
 @pytest.fixture
 def ticket(company: Company, agent: Agent) -> Ticket:
-    """One with everything: words of both, a note, scans, a delivery, a photo and a PDF."""
+    """Create a ticket with messages of both sides, a note, scans, a delivery, a photo and a PDF."""
     company.name = "Žluťoučký Ñandú Ω אבג"
     company.save()
     shipment = build.shipment(company, 4101, carrier_name="Swift")
@@ -45,17 +45,19 @@ def ticket(company: Company, agent: Agent) -> Ticket:
     shipment.updates.create(digest=b"x" * 16, occurred_at=timezone.now(), **scan)
     build.webhook(company)
     publishing.publish([build.news(company, 4101, tracking_number=shipment.tracking_number)])
-    made = build.ticket(
+    ticket = build.ticket(
         company, type_id=5, shipment_id=4101, status=Status.IN_REVIEW, comments="It is crushed. 箱"
     )
-    keep(made, "photo of the box.jpg", files.photo(), "image/jpeg")
-    keep(made, "invoice.pdf", files.pdf(2), "application/pdf")
-    keep(made, "for us.png", files.picture(), "image/png", public=False, by="agent", actor="ada")
-    working.write(made.pk, "They always do this.", user=agent.user, public=False)
-    said = Decision(
+    keep(ticket, "photo of the box.jpg", files.photo(), "image/jpeg")
+    keep(ticket, "invoice.pdf", files.pdf(2), "application/pdf")
+    keep(ticket, "for us.png", files.picture(), "image/png", public=False, by="agent", actor="ada")
+    working.write(ticket.pk, "They always do this.", user=agent.user, public=False)
+    decision = Decision(
         code="damage_confirmed", amounts=Amounts(Decimal(120), Decimal(80), None, "EUR")
     )
-    return working.move(made.pk, Status.ACCEPTED, user=agent.user, reason="Paid.", decision=said)
+    return working.move(
+        ticket.pk, Status.ACCEPTED, user=agent.user, reason="Paid.", decision=decision
+    )
 
 
 def keep(ticket: Ticket, name: str, content: bytes, media_type: str, **more: Any) -> TicketFile:
@@ -73,8 +75,8 @@ def keep(ticket: Ticket, name: str, content: bytes, media_type: str, **more: Any
 def take(
     desk: Client, ticket: Ticket, form: str = "zip", language: str = "en", copy: str = "carrier"
 ) -> HttpResponse:
-    said = {"language": language, "as": form, "for": copy}
-    return desk.post(f"{LIST}{ticket.pk}/claim-file/", said)
+    form_data = {"language": language, "as": form, "for": copy}
+    return desk.post(f"{LIST}{ticket.pk}/claim-file/", form_data)
 
 
 def content_of(answer: HttpResponse) -> bytes:
@@ -93,23 +95,23 @@ def text_of(pdf: bytes) -> tuple[str, int]:
     return " ".join("\n".join(pages).split()), len(pages)
 
 
-def test_lists_what_was_sent_of_the_parcel_and_not_of_its_tickets(ticket: Ticket) -> None:
+def test_lists_deliveries_of_the_parcel_and_not_of_its_tickets(ticket: Ticket) -> None:
     company, number = ticket.company, Event.objects.get().tracking_number
     build.webhook(company, TICKET_UPDATED.id)
     about = {"type": TICKET_UPDATED.id, "ticket_id": ticket.pk, "tracking_number": number}
     publishing.publish([build.news(company, 4101, **about)])
 
-    told = contents.read_claim(ticket).deliveries
+    deliveries = contents.read_claim(ticket).deliveries
 
-    assert [row[1] for row in told] == ["tracking.simple"]
+    assert [row[1] for row in deliveries] == ["tracking.simple"]
 
 
-def test_holds_all_that_the_company_may_know_and_nothing_else(desk: Client, ticket: Ticket) -> None:
+def test_holds_everything_public_and_nothing_internal(desk: Client, ticket: Ticket) -> None:
     answer = take(desk, ticket, copy="company")
 
-    made = unpacked(answer)
+    archive = unpacked(answer)
     photo, invoice, ours = TicketFile.objects.order_by("pk")
-    assert set(made) == {
+    assert set(archive) == {
         f"claim-{ticket.pk}.pdf",
         "ticket.json",
         "scans.csv",
@@ -117,11 +119,11 @@ def test_holds_all_that_the_company_may_know_and_nothing_else(desk: Client, tick
         f"files/{photo.pk}-photo of the box.jpg",
         f"files/{invoice.pk}-invoice.pdf",
     }
-    assert made[f"files/{invoice.pk}-invoice.pdf"] == storage.read_file(invoice.stored_as)
-    text, pages = text_of(made[f"claim-{ticket.pk}.pdf"])
-    # The cover and the tables, the photo, the page before the invoice, and the invoice.
+    assert archive[f"files/{invoice.pk}-invoice.pdf"] == storage.read_file(invoice.stored_as)
+    text, pages = text_of(archive[f"claim-{ticket.pk}.pdf"])
+    # Pages: the cover and the tables, the photo, the page before the invoice, and the invoice.
     assert pages == 1 + 1 + 1 + 2
-    for said in (
+    for fact in (
         "Žluťoučký Ñandú Ω",
         "120.00 EUR",
         "80.00 EUR",
@@ -132,25 +134,25 @@ def test_holds_all_that_the_company_may_know_and_nothing_else(desk: Client, tick
         "tracking.simple",
         photo.sha256[:20],
     ):
-        assert said in text, said
-    tables = (content for name, content in made.items() if name.endswith((".csv", ".json")))
+        assert fact in text, fact
+    tables = (content for name, content in archive.items() if name.endswith((".csv", ".json")))
     everything = b"".join(tables) + text.encode()
     for secret in ("ada", "They always do this.", ours.name):
-        # As a word: digests are letters too.
+        # Match a whole word: digests contain letters too.
         assert not re.search(rf"\b{re.escape(secret)}\b".encode(), everything), secret
-    # Tables that do nothing in a spreadsheet, and the company's own row.
-    (_, scan) = csv.reader(made["scans.csv"].decode("utf-8-sig").splitlines())
+    # In the tables formulas are escaped, and only rows of the ticket's own company occur.
+    (_, scan) = csv.reader(archive["scans.csv"].decode("utf-8-sig").splitlines())
     assert scan[1:] == ["in_transit", "'=HYPERLINK(1)", "León"]
-    (_, delivery) = csv.reader(made["deliveries.csv"].decode("utf-8-sig").splitlines())
+    (_, delivery) = csv.reader(archive["deliveries.csv"].decode("utf-8-sig").splitlines())
     assert delivery[1] == "tracking.simple"
-    told = json.loads(made["ticket.json"])
-    assert told["reason_code"] == "damage_confirmed"
-    assert told["comments"] == "It is crushed. 箱"
-    assert [one["file"] in made for one in told["files"]] == [True, True]
-    assert "url" not in told["files"][0]
+    claim = json.loads(archive["ticket.json"])
+    assert claim["reason_code"] == "damage_confirmed"
+    assert claim["comments"] == "It is crushed. 箱"
+    assert [one["file"] in archive for one in claim["files"]] == [True, True]
+    assert "url" not in claim["files"][0]
 
 
-def test_a_ticket_with_nothing_has_one_too_and_history_its_digest(
+def test_empty_ticket_has_a_claim_file_and_history_its_digest(
     desk: Client, company: Company
 ) -> None:
     bare = build.ticket(company, status=Status.PENDING)
@@ -172,11 +174,11 @@ def test_a_file_that_cannot_be_opened_is_named_and_lies_in_the_zip(
     torn = keep(ticket, "torn.pdf", files.pdf()[:80], "application/pdf")
     bomb = keep(ticket, "bomb.png", files.bomb(), "image/png")
 
-    made = unpacked(take(desk, ticket))
+    archive = unpacked(take(desk, ticket))
 
-    text, _ = text_of(made[f"claim-{ticket.pk}.pdf"])
+    text, _ = text_of(archive[f"claim-{ticket.pk}.pdf"])
     assert "Files that are in the ZIP file only torn.pdf bomb.png" in text
-    assert {f"files/{torn.pk}-torn.pdf", f"files/{bomb.pk}-bomb.png"} <= set(made)
+    assert {f"files/{torn.pk}-torn.pdf", f"files/{bomb.pk}-bomb.png"} <= set(archive)
 
 
 def test_files_that_end_the_maker_are_left_out_of_the_pdf_only(
@@ -191,15 +193,15 @@ def test_files_that_end_the_maker_are_left_out_of_the_pdf_only(
 
     monkeypatch.setattr(making, "run_maker", killed_by_files)
 
-    made = unpacked(take(desk, ticket))
+    archive = unpacked(take(desk, ticket))
 
     assert tried == [2, 0]
-    text, _ = text_of(made[f"claim-{ticket.pk}.pdf"])
+    text, _ = text_of(archive[f"claim-{ticket.pk}.pdf"])
     assert "Files that are in the ZIP file only" in text
-    assert sum(name.startswith("files/") for name in made) == 2
+    assert sum(name.startswith("files/") for name in archive) == 2
 
 
-def test_one_is_made_at_a_time(
+def test_claim_files_are_made_one_at_a_time(
     desk: Client, ticket: Ticket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(making, "WAIT_SECONDS", 0.01)
@@ -208,12 +210,12 @@ def test_one_is_made_at_a_time(
         answers = [take(desk, ticket), *(desk.post(f"{LIST}{place}") for place in places)]
 
     assert [answer.status_code for answer in answers] == [302] * 3
-    taken = (Kind.CLAIM_FILE_TAKEN, Kind.EVIDENCE_TAKEN)
-    assert not HistoryEntry.objects.filter(kind__in=taken).exists()
+    kinds = (Kind.CLAIM_FILE_TAKEN, Kind.EVIDENCE_TAKEN)
+    assert not HistoryEntry.objects.filter(kind__in=kinds).exists()
     assert not LogEntry.objects.exists()
 
 
-def test_only_agents_take_it_in_a_language_that_there_is(desk: Client, ticket: Ticket) -> None:
+def test_only_agents_download_it_in_a_supported_language(desk: Client, ticket: Ticket) -> None:
     olga = Client()
     olga.force_login(build.agent("olga", group="auditor").user)
 
@@ -234,9 +236,7 @@ def test_evidence_is_offered_where_there_are_webhooks(
     assert ["evidence/" in html for html in pages] == [True, False]
 
 
-def test_claims_to_file_come_by_money_and_then_by_the_days_left(
-    desk: Client, company: Company
-) -> None:
+def test_claims_to_file_are_sorted_by_money_then_days_left(desk: Client, company: Company) -> None:
     now, day = timezone.now(), timedelta(days=1)
     for amount, days, status in (
         (10, 1, 1),
@@ -258,41 +258,41 @@ def test_claims_to_file_come_by_money_and_then_by_the_days_left(
     html = desk.get(LIST, {"queue": "to-file"}).content.decode()
 
     first, soon, late, none = (one.pk for one in Ticket.objects.order_by("pk")[:4])
-    shown = [int(part.split("/")[0]) for part in html.split(f'class="desk-row" href="{LIST}')[1:]]
-    assert shown == [late, soon, first, none]
+    ids = [int(part.split("/")[0]) for part in html.split(f'class="desk-row" href="{LIST}')[1:]]
+    assert ids == [late, soon, first, none]
     assert "500.00 EUR" in html
 
 
 def page_colours(pdf: bytes, number: int) -> tuple[Any, Any]:
-    """Grey of a page where the form of `pdfs.form_pdf` is black, and beside it."""
+    """Return grey values inside and next to the form of `pdfs.form_pdf`, where it is black."""
     document = pypdfium2.PdfDocument(pdf)
     image = document[number].render(scale=1).to_pil().convert("L")
     return tuple(image.getpixel((image.width * at // 20, image.height // 2)) for at in (7, 17))
 
 
 def test_the_fields_of_an_appended_form_are_drawn(desk: Client, company: Company) -> None:
-    made = build.ticket(company, type_id=5)
-    keep(made, "form.pdf", pdfs.form_pdf(), "application/pdf")
-    keep(made, "again.pdf", pdfs.form_pdf(), "application/pdf")
+    ticket = build.ticket(company, type_id=5)
+    keep(ticket, "form.pdf", pdfs.form_pdf(), "application/pdf")
+    keep(ticket, "again.pdf", pdfs.form_pdf(), "application/pdf")
 
-    content = b"".join(take(desk, made, "pdf").streaming_content)
+    content = b"".join(take(desk, ticket, "pdf").streaming_content)
 
     _, pages = text_of(content)
     assert [page_colours(content, number) for number in (pages - 3, pages - 1)] == [(0, 255)] * 2
 
 
 @pytest.mark.parametrize("active", [True, False], ids=["marked", "not marked"])
-def test_a_pdf_that_acts_goes_in_as_pictures(desk: Client, company: Company, active: bool) -> None:
-    made = build.ticket(company, type_id=5)
+def test_active_pdf_is_appended_as_pictures(desk: Client, company: Company, active: bool) -> None:
+    ticket = build.ticket(company, type_id=5)
     acts = b"/AcroForm<</Fields[4 0 R]/XFA(script)>>/OpenAction<</S/URI/URI(http://a.test)>>"
     form = pdfs.form_pdf().replace(b"/AcroForm<</Fields[4 0 R]>>", acts)
-    keep(made, "form.pdf", form, "application/pdf", active=active)
+    keep(ticket, "form.pdf", form, "application/pdf", active=active)
 
-    content = b"".join(take(desk, made, "pdf").streaming_content)
+    content = b"".join(take(desk, ticket, "pdf").streaming_content)
 
     document = pypdfium2.PdfDocument(content)
     assert not has_active_parts(document)
-    # A picture on a page of A4, with the field in it.
+    # The last page is an A4 picture that contains the field.
     last = document[len(document) - 1]
     assert round(last.get_width()) == 595
     colours = last.render(scale=1).to_pil().convert("L").getextrema()

@@ -1,4 +1,4 @@
-"""A company's page: its tickets, its webhooks and their health, and how much it has of each."""
+"""A company's page: its tickets, its webhooks and their health, and how many it has of each."""
 
 import re
 from datetime import datetime, timedelta
@@ -43,8 +43,8 @@ def operator_of_the_service() -> Client:
 
 
 def figures(html: str) -> dict[str, str]:
-    found = re.findall(r"<dt>(.*?)</dt>\s*<dd>(.*?)</dd>", html, re.DOTALL)
-    return {words(name).strip(): words(value).strip() for name, value in found}
+    pairs = re.findall(r"<dt>(.*?)</dt>\s*<dd>(.*?)</dd>", html, re.DOTALL)
+    return {words(name).strip(): words(value).strip() for name, value in pairs}
 
 
 def test_counts_its_tickets_by_status_and_leads_to_the_lists_of_them(
@@ -56,8 +56,8 @@ def test_counts_its_tickets_by_status_and_leads_to_the_lists_of_them(
 
     html = page(desk, company)
 
-    counted = figures(html)
-    assert (counted["Pending"], counted["Declined"], counted["Accepted"]) == ("2", "1", "0")
+    counts = figures(html)
+    assert (counts["Pending"], counts["Declined"], counts["Accepted"]) == ("2", "1", "0")
     links = re.findall(rf'href="([^"]*company={company.pk}&amp;status=\d+)"', html)
     sizes = [
         desk.get(link.replace("&amp;", "&")).context["cl"].result_count for link in sorted(links)
@@ -69,7 +69,7 @@ def test_shows_the_newest_ten_and_each_carries_the_list_of_the_company(
     desk: Client, company: Company, birch: Company
 ) -> None:
     at = timezone.now()
-    made = [
+    tickets = [
         build.ticket(company, created_at=at + timedelta(minutes=number)).pk for number in range(12)
     ]
     build.ticket(birch, created_at=at + timedelta(minutes=5))
@@ -78,12 +78,12 @@ def test_shows_the_newest_ten_and_each_carries_the_list_of_the_company(
         r'href="(/admin/tickets/ticket/\d+/change/\?list=[^"]+)"', page(desk, company)
     )
 
-    assert [int(link.split("/")[4]) for link in links] == made[:1:-1]
+    assert [int(link.split("/")[4]) for link in links] == tickets[:1:-1]
     walk = desk.get(links[3]).context["walk"]
-    assert (walk.previous.ticket_id, walk.next.ticket_id) == (made[9], made[7])
+    assert (walk.previous.ticket_id, walk.next.ticket_id) == (tickets[9], tickets[7])
 
 
-def test_shows_its_webhooks_and_how_they_are(
+def test_shows_its_webhooks_and_their_health(
     desk: Client, company: Company, birch: Company
 ) -> None:
     well = build.webhook(company)
@@ -98,14 +98,14 @@ def test_shows_its_webhooks_and_how_they_are(
     section = html[
         html.index('id="webhooks"') : html.index("</section>", html.index('id="webhooks"'))
     ]
-    said = words(section)
+    text = words(section)
     assert f"/webhook/{well.pk}/change/" in section
-    assert "healthy 1 1 0" in said
-    assert "failing 1 1 7" in said
-    assert not {"gone.example.com", "birch.example.com"} & set(re.findall(r"[\w.]+\.com", said))
+    assert "healthy 1 1 0" in text
+    assert "failing 1 1 7" in text
+    assert not {"gone.example.com", "birch.example.com"} & set(re.findall(r"[\w.]+\.com", text))
 
 
-def test_counts_tickets_and_deliveries_of_thirty_days_and_no_further_than_it_has_to(
+def test_counts_of_thirty_days_are_bounded(
     desk: Client, company: Company, birch: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = timezone.now()
@@ -150,7 +150,7 @@ def fill(company: Company, number: int) -> None:
     publishing.publish([build.news(company, place) for place in range(number)])
 
 
-def asked(desk: Client, company: Company) -> int:
+def count_queries(desk: Client, company: Company) -> int:
     cache.clear()
     with CaptureQueriesContext(
         connection,
@@ -159,24 +159,22 @@ def asked(desk: Client, company: Company) -> int:
     return len(queries)
 
 
-def test_asks_as_often_for_a_company_with_much_as_for_one_with_little(
+def test_query_count_is_independent_of_a_company_s_rows(
     desk: Client, company: Company, birch: Company
 ) -> None:
     fill(company, 1)
     for _ in range(4):
         fill(birch, 3)
-    asked(desk, company)
+    count_queries(desk, company)
 
-    assert asked(desk, birch) == asked(desk, company) <= 25
+    assert count_queries(desk, birch) == count_queries(desk, company) <= 25
 
 
 def nodes(plan: dict[str, Any]) -> list[dict[str, Any]]:
     return [plan, *(node for part in plan.get("Plans", []) for node in nodes(part))]
 
 
-def test_what_is_counted_is_found_by_its_owner_in_an_index(
-    company: Company, birch: Company
-) -> None:
+def test_counts_use_indexes_on_their_owner(company: Company, birch: Company) -> None:
     values = {
         "company": company.pk,
         "statuses": [1],
@@ -196,7 +194,7 @@ def test_what_is_counted_is_found_by_its_owner_in_an_index(
 
     read = [node for node in plans if "Relation Name" in node]
     assert len(read) > 2
-    # A bitmap's condition stands at its heap as Recheck Cond.
+    # Bitmap heap scans name their condition Recheck Cond.
     asked_of_index = [f"{node.get('Index Cond')} {node.get('Recheck Cond')}" for node in read]
     owned = ("company_id", "webhook_id")
     assert [one for one in asked_of_index if not any(name in one for name in owned)] == []
@@ -225,15 +223,15 @@ def test_thirty_days_begin_at_the_reader_s_midnight(
     user = User.objects.get(username="ada")
 
     with timezone.override(ZoneInfo(zone)):
-        shown = company_overview.company_overview(company, user)
+        overview = company_overview.company_overview(company, user)
         listed = Ticket.objects.filter(
-            created_at__gte=timezone.make_aware(datetime.fromisoformat(shown["first_day"]))
+            created_at__gte=timezone.make_aware(datetime.fromisoformat(overview["first_day"]))
         )
 
-        assert shown["opened"] == listed.count() == 2
+        assert overview["opened"] == listed.count() == 2
 
 
-def test_zone_is_set_on_the_page_if_there_is_such_a_zone_and_by_who_may(
+def test_zone_is_set_if_valid_and_permitted(
     operator: Client, desk: Client, company: Company, birch: Company
 ) -> None:
     tokens = {f"tokens-{name}_FORMS": 0 for name in ("TOTAL", "INITIAL")}

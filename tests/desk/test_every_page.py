@@ -1,4 +1,4 @@
-"""Every page of a desk in the middle of its day: what it says in Spanish, and how it is built."""
+"""Every page of a desk in the middle of its day is well-formed, and has no English in Spanish."""
 
 import re
 from collections import Counter
@@ -34,28 +34,28 @@ pytestmark = pytest.mark.django_db
 WORD = re.compile(r"[^\W\d_]{2,}")
 PLACE = re.compile(r"%\(\w+\)[sd]|{\w*}|</?\w[^>]*>")
 ISO_DAY = re.compile(r"\b20\d\d-\d\d-\d\d")
-# As `d M` is written in English; Spanish months have no capital.
+# Months of the format `d M` in English; Spanish ones have no capital.
 SHORT_MONTH = re.compile(r"\b\d\d? (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b")
-# Names for programs: ids, headers, events, files, and what is written in braces.
+# Names for programs: ids, headers, events, files, and placeholders in braces.
 FOR_PROGRAMS = re.compile(
     r"[0-9a-f]{8}-[0-9a-f-]{27}|X-[\w-]+|\w+[._]\w[\w.]*|{\w+}|\w*\d\w*|[A-Z]\w+(?:/[\w-]+)+|\S*\*{3}\S*"
 )
-# Django names permissions in English, for superusers alone who make groups of them.
+# Django's permission names are English; only superusers, who create groups, see them.
 PERMISSION = re.compile(r"\| Can |\bCan (?:add|change|delete|view) ")
-# Languages are named in themselves.
+# Languages are listed by their own names.
 NAMES = {"English", "parceldesk"}
 
 
 @pytest.fixture
 def english() -> set[str]:
-    """The words that only the English sentences of the desk and of Django have."""
+    """Return words that occur only in English sentences of the desk and of Django."""
     django_s = Path(django.__file__).parent.glob("**/locale/es/LC_MESSAGES/django.po")
     ours, theirs = set(), set()
     for path in [*django_s, translations.LOCALE / "es/LC_MESSAGES/django.po"]:
         for entry in polib.pofile(str(path)):
             ours |= words(f"{entry.msgid} {entry.msgid_plural}")
-            for said in (entry.msgstr, *entry.msgstr_plural.values()):
-                theirs |= words(said)
+            for rendering in (entry.msgstr, *entry.msgstr_plural.values()):
+                theirs |= words(rendering)
     return ours - theirs
 
 
@@ -65,11 +65,11 @@ def words(text: str) -> set[str]:
 
 @pytest.fixture
 def pages(settings: Settings) -> dict[str, Page]:
-    """All that a superuser, who also works tickets, may open; the deployment is Mexican."""
+    """Return all pages of a superuser who works tickets, in a Mexican deployment."""
     settings.DESK_LANGUAGE, settings.DESK_TIME_ZONE = "es", "America/Mexico_City"
     with translation.override("es"):
         world = World()
-    # Named by people, and by nobody of the desk.
+    # Replace texts that people have entered, which the desk does not translate.
     for name, macro in zip("ABC", Macro.objects.all(), strict=True):
         Macro.objects.filter(pk=macro.pk).update(name=f"Macro {name}", requested="Factura")
     Calendar.objects.exclude(name="Working week").update(name="Siempre")
@@ -81,7 +81,7 @@ def pages(settings: Settings) -> dict[str, Page]:
     Calendar.objects.all()[0].holidays.create(day=world.now.date(), name="Feriado")
     client = Client()
     client.force_login(rosa.user)
-    # As Django keeps a change: with the English labels of the fields, whatever language it was in.
+    # Django logs a change with the English labels of its fields, whatever the language.
     for row, field in (
         (world.claim.company, "Contact email"),
         (Macro.objects.all()[0], "Move to"),
@@ -91,12 +91,12 @@ def pages(settings: Settings) -> dict[str, Page]:
             rosa.user_id, [row], CHANGE, [{"changed": {"fields": [field]}}], single_object=True
         )
     ticket = f"/admin/tickets/ticket/{world.claim.pk}/"
-    found = crawl(client, f"{ticket}change/", f"{ticket}hand-over/")
-    found["/admin/nothing/"] = Page(client.get("/admin/nothing/").content.decode())
+    crawled_pages = crawl(client, f"{ticket}change/", f"{ticket}hand-over/")
+    crawled_pages["/admin/nothing/"] = Page(client.get("/admin/nothing/").content.decode())
     for address in ("/admin/login/", "/admin/password-reset/"):
-        found[f"{address}, a stranger"] = Page(Client().get(address).content.decode())
-    found["signed out"] = Page(client.post("/admin/logout/").content.decode())
-    return found
+        crawled_pages[f"{address}, a stranger"] = Page(Client().get(address).content.decode())
+    crawled_pages["signed out"] = Page(client.post("/admin/logout/").content.decode())
+    return crawled_pages
 
 
 def english_of(page: Page, only_english: set[str], types: Iterable[str]) -> Iterator[str]:
@@ -110,7 +110,7 @@ def english_of(page: Page, only_english: set[str], types: Iterable[str]) -> Iter
 
 
 def broken(page: Page) -> bool:
-    """Tell if it lacks its landmark or heading, names an id twice or labels nothing."""
+    """Return True if the page lacks a landmark or heading, repeats an id or has stray labels."""
     tags = Counter(page.tags)
     twice = any(count > 1 for count in Counter(page.ids).values())
     return twice or not {*page.labels} <= {*page.ids} or (tags["main"], tags["h1"]) != (1, 1)
@@ -119,12 +119,14 @@ def broken(page: Page) -> bool:
 def test_each_page_is_whole_and_says_no_english_word_in_spanish(
     pages: dict[str, Page], english: set[str]
 ) -> None:
-    """One test, since the pages take longer than all that is looked for in them."""
+    """Check all in one test, since loading the pages takes longer than the checks."""
     types = TicketType.objects.values_list("name", flat=True)
-    found = {address: list(english_of(page, english, types)) for address, page in pages.items()}
+    english_words = {
+        address: list(english_of(page, english, types)) for address, page in pages.items()
+    }
 
     assert len(pages) > 90
-    assert {address: texts for address, texts in found.items() if texts} == {}
+    assert {address: texts for address, texts in english_words.items() if texts} == {}
     assert [address for address, page in pages.items() if broken(page)] == []
 
 

@@ -1,4 +1,4 @@
-"""The record of a shipment's events: exact, whole, the company's own, and without a secret."""
+"""Evidence of a shipment: exact, complete, limited to its company, and without secrets."""
 
 import base64
 import hashlib
@@ -34,7 +34,7 @@ FIND = "/admin/tickets/ticket/events/"
 
 @pytest.fixture
 def ticket(company: Company) -> Ticket:
-    """Of a parcel with one event, attempted twice."""
+    """Create a ticket about a parcel with one event that was attempted twice."""
     build.webhook(company, auth_token="delivery-token-nobody-sees")
     build.shipment(company)
     publishing.publish([build.news(company, 4101, tracking_number="TEST0004101", body=BODY)])
@@ -55,10 +55,10 @@ def test_holds_the_exact_bodies_the_attempts_and_the_answers(desk: Client, ticke
     answer = desk.post(address(ticket))
 
     assert answer.headers["Content-Disposition"].startswith("attachment")
-    found = unpacked(answer)
-    told = json.loads(found["evidence.json"])
-    [delivery] = told["deliveries"]
-    assert found[delivery["body"]["file"]] == BODY == base64.b64decode(delivery["body"]["base64"])
+    archive = unpacked(answer)
+    record = json.loads(archive["evidence.json"])
+    [delivery] = record["deliveries"]
+    assert archive[delivery["body"]["file"]] == BODY == base64.b64decode(delivery["body"]["base64"])
     assert delivery["x_webhook_id"] == str(Delivery.objects.get().pk)
     assert delivery["state"] == "delivered"
     assert delivery["headers"]["X-Webhook-Event"] == "tracking.simple"
@@ -71,9 +71,9 @@ def test_holds_the_exact_bodies_the_attempts_and_the_answers(desk: Client, ticke
     assert "can be checked" in second["signature"]
     sent_at = int(second["x_webhook_timestamp"])
     assert second["x_webhook_signature"] == sign("5e" * 32, sent_at, "tracking.simple", BODY)
-    assert second["x_webhook_signature"].encode() in found["index.html"]
-    assert told["complete"]
-    assert b"&lt;b&gt;thanks" in found["index.html"]
+    assert second["x_webhook_signature"].encode() in archive["index.html"]
+    assert record["complete"]
+    assert b"&lt;b&gt;thanks" in archive["index.html"]
 
 
 def test_the_ticket_s_page_leads_to_it(desk: Client, ticket: Ticket) -> None:
@@ -84,11 +84,11 @@ def test_the_ticket_s_page_leads_to_it(desk: Client, ticket: Ticket) -> None:
 
 
 def test_the_manifest_has_the_digest_of_every_file(desk: Client, ticket: Ticket) -> None:
-    found = unpacked(desk.post(address(ticket)))
+    archive = unpacked(desk.post(address(ticket)))
 
-    digests = json.loads(found.pop("manifest.json"))["sha256"]
+    digests = json.loads(archive.pop("manifest.json"))["sha256"]
 
-    assert digests == {name: hashlib.sha256(found[name]).hexdigest() for name in found}
+    assert digests == {name: hashlib.sha256(archive[name]).hexdigest() for name in archive}
 
 
 def test_the_same_state_gives_the_same_bytes(desk: Client, ticket: Ticket) -> None:
@@ -101,13 +101,13 @@ def test_holds_no_file_that_an_agent_added_for_colleagues(desk: Client, ticket: 
     keep(ticket, "box.png", files.picture(), "image/png")
     keep(ticket, "for us.png", files.picture(), "image/png", public=False, by="agent", actor="ada")
 
-    found = unpacked(desk.post(address(ticket)))
+    archive = unpacked(desk.post(address(ticket)))
 
-    told = json.loads(found["evidence.json"])
-    assert [file["name"] for file in told["files"]] == ["box.png"]
-    assert [name for name in found if name.startswith("files/")] == [told["files"][0]["file"]]
-    assert told["complete"]
-    assert b"for us" not in b"".join(found.values())
+    record = json.loads(archive["evidence.json"])
+    assert [file["name"] for file in record["files"]] == ["box.png"]
+    assert [name for name in archive if name.startswith("files/")] == [record["files"][0]["file"]]
+    assert record["complete"]
+    assert b"for us" not in b"".join(archive.values())
 
 
 def test_holds_no_secret(desk: Client, ticket: Ticket) -> None:
@@ -150,20 +150,22 @@ def test_holds_nothing_of_another_company(desk: Client, birch: Company, ticket: 
     assert len(record(desk, ticket)["deliveries"]) == 1
 
 
-def test_says_so_when_there_is_more_than_it_holds(
+def test_says_that_it_was_truncated(
     desk: Client, company: Company, ticket: Ticket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lookup, "MOST_DELIVERIES", 2)
     news = [build.news(company, 4101, tracking_number="TEST0004101") for _ in range(3)]
     publishing.publish(news)
 
-    told = record(desk, ticket)
+    truncated_record = record(desk, ticket)
 
-    assert not told["complete"]
-    assert len(told["deliveries"]) == 2
+    assert not truncated_record["complete"]
+    assert len(truncated_record["deliveries"]) == 2
 
 
-def test_is_given_by_post_to_who_may_see_both(desk: Client, client: Client, ticket: Ticket) -> None:
+def test_is_downloaded_by_post_with_both_permissions(
+    desk: Client, client: Client, ticket: Ticket
+) -> None:
     assert desk.get(address(ticket)).status_code == 405
     assert desk.post("/admin/tickets/ticket/999999/evidence/").status_code == 404
     operator = User.objects.create_user("olga", is_staff=True)
@@ -185,7 +187,9 @@ def test_is_given_by_post_to_who_may_see_both(desk: Client, client: Client, tick
         {"delivery_id": "itself"},
     ],
 )
-def test_finds_what_became_of_an_event(desk: Client, ticket: Ticket, query: dict) -> None:
+def test_shows_the_state_of_an_event_s_deliveries(
+    desk: Client, ticket: Ticket, query: dict
+) -> None:
     delivery = Delivery.objects.get()
     if "delivery_id" in query:
         query = {"delivery_id": str(delivery.pk)}
@@ -214,7 +218,7 @@ def test_finds_what_became_of_an_event(desk: Client, ticket: Ticket, query: dict
         ({"tracking_number": "a\x00b"}, "Null characters"),
     ],
 )
-def test_says_why_there_is_nothing(
+def test_explains_an_empty_result(
     desk: Client, birch: Company, ticket: Ticket, query: dict, says: str
 ) -> None:
     answer = desk.get(FIND, query)
@@ -230,7 +234,7 @@ def test_says_that_a_paused_webhook_keeps_it_waiting(desk: Client, ticket: Ticke
     assert "are paused" in desk.get(FIND, {"shipment_id": "4101"}).content.decode()
 
 
-def test_is_closed_to_who_may_not_see_deliveries(client: Client, ticket: Ticket) -> None:
+def test_is_refused_without_permission_for_deliveries(client: Client, ticket: Ticket) -> None:
     client.force_login(User.objects.create_user("newcomer", is_staff=True))
 
     assert client.get(FIND, {"shipment_id": "4101"}).status_code == 403
@@ -253,7 +257,7 @@ def test_a_missing_event_leads_to_the_evidence_of_its_shipment(
     assert of_shipment(4101) in desk.get(FIND, query).content.decode()
 
 
-def test_the_news_of_a_ticket_is_found_and_is_no_evidence(desk: Client, ticket: Ticket) -> None:
+def test_event_of_a_ticket_is_found_and_is_no_evidence(desk: Client, ticket: Ticket) -> None:
     webhook = build.webhook(ticket.company, 6)
     about = {"tracking_number": "TEST0004101", "type": 6, "ticket_id": ticket.pk}
     publishing.publish([build.news(ticket.company, 4101, **about)])
@@ -269,26 +273,24 @@ def test_the_news_of_a_ticket_is_found_and_is_no_evidence(desk: Client, ticket: 
     assert [one["event"] for one in record(desk, ticket)["deliveries"]] == ["tracking.simple"]
 
 
-def test_a_company_alone_leads_to_no_shipment_s_evidence(desk: Client, ticket: Ticket) -> None:
+def test_search_by_company_alone_offers_no_shipment_evidence(desk: Client, ticket: Ticket) -> None:
     html = desk.get(FIND, {"company": ticket.company.name}).content.decode()
 
     assert "/webhooks/webhook/" in html
     assert "/evidence/" not in html
 
 
-def test_the_evidence_of_a_shipment_is_that_of_a_ticket_without_the_ticket(
-    desk: Client, ticket: Ticket
-) -> None:
+def test_evidence_of_a_shipment_lacks_only_the_ticket(desk: Client, ticket: Ticket) -> None:
     of_ticket = record(desk, ticket)
 
     answer = desk.post(of_shipment(4101))
 
     assert 'filename="evidence-shipment-4101.zip"' in answer.headers["Content-Disposition"]
-    found = unpacked(answer)
-    told = json.loads(found["evidence.json"])
-    assert told["ticket"] is None
-    assert {**told, "ticket": of_ticket["ticket"]} == of_ticket
-    assert b"Ticket" not in found["index.html"]
+    archive = unpacked(answer)
+    evidence = json.loads(archive["evidence.json"])
+    assert evidence["ticket"] is None
+    assert {**evidence, "ticket": of_ticket["ticket"]} == of_ticket
+    assert b"Ticket" not in archive["index.html"]
 
 
 def test_the_shipment_s_log_says_who_took_it(desk: Client, agent: Agent, ticket: Ticket) -> None:

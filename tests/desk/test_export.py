@@ -1,4 +1,4 @@
-"""CSV of a list: complete, in little memory, and harmless in a spreadsheet."""
+"""CSV of a list: complete, constant in memory, and harmless in a spreadsheet."""
 
 import csv
 import gzip
@@ -86,8 +86,8 @@ def test_holds_the_tickets_of_the_list(lead: Client, company: Company, agent: Ag
     assert [row["ticket"] for row in exported(lead, q="late")] == [str(decided.pk)]
 
 
-def test_no_column_of_today_changes_its_place(lead: Client, company: Company) -> None:
-    """Spreadsheets go by the place of a column."""
+def test_existing_columns_keep_their_places(lead: Client, company: Company) -> None:
+    """Keep the order of columns: spreadsheets refer to them by position."""
     build.ticket(company)
 
     (row,) = exported(lead)
@@ -107,7 +107,7 @@ def test_no_column_of_today_changes_its_place(lead: Client, company: Company) ->
         ("+1+cmd|' /C calc'!A0", "'+1+cmd|' /C calc'!A0"),
         ("-2+3", "'-2+3"),
         ("@SUM(A1)", "'@SUM(A1)"),
-        # Where the tab is the separator, the second cell begins behind it.
+        # With the tab as separator, the second cell begins after it.
         ("\t=1", "'\t'=1"),
         ("\r=1", "'\r'=1"),
         ("\n=1", "'\n'=1"),
@@ -119,7 +119,7 @@ def test_no_column_of_today_changes_its_place(lead: Client, company: Company) ->
         ("\uff1d1", "'\uff1d1"),
     ],
 )
-def test_is_no_formula_whatever_a_company_writes(lead: Client, evil: str, cell: str) -> None:
+def test_formulas_of_companies_are_escaped(lead: Client, evil: str, cell: str) -> None:
     company = build.company(name=evil)
     build.ticket(company, comments=evil, carrier_name=evil)
 
@@ -135,7 +135,7 @@ def test_leaves_other_text_alone(lead: Client, company: Company) -> None:
         assert exported(lead)[0]["text"] == text
 
 
-def test_reads_a_thousand_at_a_time_and_no_more(
+def test_reads_a_thousand_tickets_at_a_time(
     lead: Client, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(export, "AT_ONCE", 2)
@@ -143,23 +143,23 @@ def test_reads_a_thousand_at_a_time_and_no_more(
 
     tickets = Ticket.objects.select_related("company", "type", "agent__user")
     lines = (str(ticket.pk) for ticket in export.one_by_one(tickets))
-    with CaptureQueriesContext(connection) as asked:
-        assert len(asked) == 0
+    with CaptureQueriesContext(connection) as captured:
+        assert len(captured) == 0
         for pk, queries in zip(pks, (1, 1, 2, 2, 3), strict=True):
             assert next(lines) == str(pk)
-            assert len(asked) == queries
+            assert len(captured) == queries
         assert list(lines) == []
-    assert all("LIMIT 2" in query["sql"] for query in asked.captured_queries)
+    assert all("LIMIT 2" in query["sql"] for query in captured.captured_queries)
 
 
-def test_asks_as_often_for_many_companies_as_for_one(
+def test_query_count_is_independent_of_the_number_of_companies(
     lead: Client, django_assert_num_queries: Callable[..., Any]
 ) -> None:
     for number in range(12):
         build.ticket(build.company(f"Company {number}"), agent=build.agent(f"agent-{number}"))
     exported(lead)
 
-    # The list's own eight or fewer, the reasons, and a page of tickets and the end of them.
+    # Queries: up to eight of the list, the reasons, a page of tickets, and its end.
     with django_assert_num_queries(10):
         assert len(exported(lead)) == 12
 

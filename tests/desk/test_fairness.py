@@ -1,11 +1,11 @@
-"""The report that says how evenly agents were given tickets."""
+"""The report about how evenly agents were assigned tickets."""
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
 from companies.models import Company
-from desk.reports.counting import Narrowed
+from desk.reports.counting import Scope
 from desk.reports.fairness import most_to_least, report
 from desk.reports.figures import days_up_to_today
 from tests import builders as build
@@ -14,11 +14,11 @@ from tickets.assignment.reassigning import reassign
 from tickets.models import Agent
 
 
-def test_the_highest_share_is_told_by_the_lowest_where_nobody_has_none() -> None:
+def test_ratio_of_shares_is_unknown_where_somebody_has_none() -> None:
     assert (most_to_least([3, 4, 6]), most_to_least([0, 4]), most_to_least([])) == (2, None, None)
 
 
-def test_tells_what_each_was_given_for_their_capacity(company: Company) -> None:
+def test_reports_assignments_relative_to_capacity(company: Company) -> None:
     small, large = build.agent("ada", capacity=20), build.agent("bob", capacity=40)
     eve = build.agent("eve", group="lead", available=False).user
     for _ in range(30):
@@ -27,19 +27,19 @@ def test_tells_what_each_was_given_for_their_capacity(company: Company) -> None:
         company, status=2, decided_at=timezone.now(), agent=large, decided_by=large.user
     )
 
-    asked = Narrowed(days_up_to_today(7))
-    made = report(asked)
+    selection = Scope(days_up_to_today(7))
+    table = report(selection)
 
-    shares = {one.agent: one for one in made.shares}
+    shares = {one.agent: one for one in table.shares}
     assert set(shares) == {"ada", "bob"}
     assert (shares["ada"].received, shares["bob"].received) == (10, 20)
     assert shares["ada"].ratio == pytest.approx(1)
     assert (shares["ada"].decided, shares["bob"].decided) == (0, 1)
-    assert made.most_to_least == pytest.approx(1)
+    assert table.most_to_least == pytest.approx(1)
 
-    # What is given by hand counts too.
+    # Tickets that a lead assigns count too.
     reassign(small.tickets.first().pk, large, user=eve)
-    assert {one.agent: one.received for one in report(asked).shares} == {"ada": 10, "bob": 21}
+    assert {one.agent: one.received for one in report(selection).shares} == {"ada": 10, "bob": 21}
     assert ticket.agent == large
 
 

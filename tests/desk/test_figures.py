@@ -1,4 +1,4 @@
-"""What leads see of a time, and that it is exactly what the tickets say."""
+"""Figures for leads over a period, which match the tickets exactly."""
 
 import csv
 from collections.abc import Callable
@@ -23,7 +23,7 @@ from desk.common.cache import cached
 from desk.reports import counting, fairness, figure_tables, kept
 from desk.reports.cells import duration
 from desk.reports.charts import columns, round_up
-from desk.reports.counting import Narrowed, Times
+from desk.reports.counting import Scope, Times
 from desk.reports.figures import SPANS, count_figures_of, days_up_to_today, in_deployment_zone
 from desk.reports.measures import Period
 from tests import builders as build
@@ -31,7 +31,7 @@ from tickets import roles
 from tickets.models import Agent, Ticket
 
 NOW = datetime(2026, 3, 18, 15, tzinfo=UTC)
-WEEK = Narrowed(Period(date(2026, 3, 12), date(2026, 3, 18)))
+WEEK = Scope(Period(date(2026, 3, 12), date(2026, 3, 18)))
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 DESK = "/admin/"
 
@@ -44,22 +44,22 @@ def lead(db: None) -> Client:
 
 
 def decided(company: Company, *, at: datetime, after: timedelta, **changes: Any) -> Ticket:
-    """A ticket that its agent decided, unless `changes` says who else."""
+    """Create a ticket that its agent decided, unless `changes` names another user."""
     opened = {"created_at": at - after, "decided_at": at}
     if "agent" in changes:
         opened["decided_by"] = changes["agent"].user
     return build.ticket(company, **{"status": 2, "carrier_name": "dhl", **opened, **changes})
 
 
-def table(slug: str, asked: Narrowed = WEEK) -> list[tuple[Any, ...]]:
-    """What stands in the rows: in a file, or where that is the same, on the page."""
+def table(slug: str, selection: Scope = WEEK) -> list[tuple[Any, ...]]:
+    """Return the rows of a table, which the page and the file share."""
     with in_deployment_zone():
-        found = {one.slug: one for one in figure_tables.tables(count_figures_of(asked))}
-    return [tuple(cell.value for cell in row) for row in found[slug].rows]
+        tables = {one.slug: one for one in figure_tables.tables(count_figures_of(selection))}
+    return [tuple(cell.value for cell in row) for row in tables[slug].rows]
 
 
-def lately(days: int = 7, **narrowed: Any) -> Narrowed:
-    return Narrowed(days_up_to_today(days), **narrowed)
+def lately(days: int = 7, **narrowed: Any) -> Scope:
+    return Scope(days_up_to_today(days), **narrowed)
 
 
 def test_counts_a_day_s_tickets_by_the_day_they_were_opened_and_decided(company: Company) -> None:
@@ -93,7 +93,7 @@ def test_days_are_those_of_the_deployment_s_zone(
         decided(company, at=at, after=30 * DAY)
 
     first, last = (date.fromisoformat(day) for day, *_ in days)
-    assert table("volume", Narrowed(Period(first, last))) == days
+    assert table("volume", Scope(Period(first, last))) == days
 
 
 def test_puts_what_is_open_into_ages(company: Company, agent: Agent) -> None:
@@ -112,9 +112,7 @@ def test_puts_what_is_open_into_ages(company: Company, agent: Agent) -> None:
     ]
 
 
-def test_counts_what_nobody_has_and_what_is_late_of_what_is_open(
-    company: Company, agent: Agent
-) -> None:
+def test_counts_unassigned_and_late_open_tickets(company: Company, agent: Agent) -> None:
     now = timezone.now()
     for changes in (
         {"agent": agent},
@@ -124,26 +122,28 @@ def test_counts_what_nobody_has_and_what_is_late_of_what_is_open(
     ):
         build.ticket(company, type_id=4, created_at=now - DAY, **changes)
 
-    found = count_figures_of(lately())
+    figures = count_figures_of(lately())
 
     slugs = ("open", "overdue", "filing_near")
-    assert dict(figure_tables.tiles(found))["Unassigned"] == "2"
-    assert [found.groups["type_id"][4][slug] for slug in slugs] == [3, 1, 1]
-    assert [found.groups["user_id"][agent.user.pk][slug] for slug in slugs] == [1, 0, 0]
-    assert [found.groups["user_id"][None][slug] for slug in slugs] == [2, 1, 1]
+    assert dict(figure_tables.tiles(figures))["Unassigned"] == "2"
+    assert [figures.groups["type_id"][4][slug] for slug in slugs] == [3, 1, 1]
+    assert [figures.groups["user_id"][agent.user.pk][slug] for slug in slugs] == [1, 0, 0]
+    assert [figures.groups["user_id"][None][slug] for slug in slugs] == [2, 1, 1]
 
 
-def test_what_is_kept_of_one_scope_is_shown_for_no_other() -> None:
+def test_cached_figures_are_not_shared_between_selections() -> None:
     number: list[dict[str, Any]] = [{name: 4} for name in ("type_id", "agent_id", "company_id")]
-    asked = [lately(**narrowed) for narrowed in ({}, {"carrier": "dhl"}, *number)]
+    filters = [lately(**narrowed) for narrowed in ({}, {"carrier": "dhl"}, *number)]
 
-    keys = {kind.key(one) for kind in (kept.FIGURES, kept.REPORTS) for one in (*asked, lately(28))}
-    assert len(keys) == 2 * (len(asked) + 1)
+    keys = {
+        kind.key(one) for kind in (kept.FIGURES, kept.REPORTS) for one in (*filters, lately(28))
+    }
+    assert len(keys) == 2 * (len(filters) + 1)
     with timezone.override("Asia/Tokyo"):
-        assert kept.REPORTS.key(asked[0]) not in keys
+        assert kept.REPORTS.key(filters[0]) not in keys
 
 
-def test_tells_the_middle_and_what_nine_of_ten_stay_below(company: Company) -> None:
+def test_reports_median_and_90th_percentile(company: Company) -> None:
     for hours in range(1, 11):
         decided(company, at=NOW - HOUR, after=hours * HOUR, type_id=4)
     answered = {"created_at": NOW - 3 * HOUR, "first_responded_at": NOW - HOUR}
@@ -158,7 +158,7 @@ def test_tells_the_middle_and_what_nine_of_ten_stay_below(company: Company) -> N
     ]
 
 
-def test_tells_types_agents_and_carriers_apart(company: Company, agent: Agent) -> None:
+def test_groups_by_type_agent_and_carrier(company: Company, agent: Agent) -> None:
     bob, now = build.agent("bob"), timezone.now()
     late = {"resolution_due_at": now - 2 * DAY, "agent": bob}
     decided(company, at=now - DAY, after=DAY, type_id=4, carrier_name="ups", **late)
@@ -191,7 +191,7 @@ def test_tells_types_agents_and_carriers_apart(company: Company, agent: Agent) -
     ]
 
 
-def test_counts_decisions_for_who_decided_and_the_rest_for_who_holds_it(
+def test_counts_decisions_by_decider_and_the_rest_by_assignee(
     lead: Client, company: Company, agent: Agent
 ) -> None:
     eve = User.objects.get(username="eve")
@@ -221,50 +221,50 @@ def test_counts_spellings_in_another_case_as_one_carrier(company: Company) -> No
     assert table("volume", of_fedex)[-1][1:] == (3, 1)
 
 
-def test_counts_ahead_what_can_be_counted(
+def test_precomputes_figures_although_some_fail(
     lead: Client, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real, reports = counting.count, len(kept.quick_periods())
 
-    def fail(asked: Narrowed, *rest: Any) -> Any:
-        if asked.period.days not in counted:
+    def fail(selection: Scope, *rest: Any) -> Any:
+        if selection.period.days not in days:
             raise ZeroDivisionError
-        return real(asked, *rest)
+        return real(selection, *rest)
 
     lead.get(DESK)
     cache.delete(f"desk:{kept.FIGURES.key(lately())}")
     monkeypatch.setattr(counting, "count", fail)
 
-    counted = {28}
+    days = {28}
     assert jobs.count_figures() == 1
     failing = FailedRow.objects.filter(job="count_figures")
     assert [str(row) for row in failing.all()] == ["figures 7"]
-    counted = set(SPANS)
+    days = set(SPANS)
     assert jobs.count_figures() == 2
     assert not failing.exists()
     cache.set("desk:looked:report", True, timeout=60)
-    counted = {*range(1, 40)}
+    days = {*range(1, 40)}
     assert jobs.count_figures() == 2 + reports - 1
     assert [str(row) for row in failing.all()] == ["report Last 90 days"]
     cache.clear()
     lead.get(DESK, {"carrier": "x"})
-    counted = set()
+    days = set()
     with pytest.raises(RuntimeError, match="ZeroDivisionError"):
         jobs.count_figures()
 
 
-def test_counts_nothing_ahead_while_no_lead_looks(
+def test_precomputes_nothing_while_no_lead_looks(
     lead: Client, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def asked() -> int:
+    def counted_keys() -> int:
         with CaptureQueriesContext(connection) as queries:
             assert jobs.count_figures() == 0
         return len([one for one in queries if "core_pulse" not in one["sql"]])
 
     cache.clear()
     monkeypatch.setattr(counting, "count", None)
-    asked()
-    unlooked = asked()
+    counted_keys()
+    unlooked = counted_keys()
     assert not any(cache.get(f"desk:{kept.FIGURES.key(lately(days))}") for days in SPANS)
     monkeypatch.undo()
 
@@ -272,7 +272,7 @@ def test_counts_nothing_ahead_while_no_lead_looks(
 
     assert jobs.count_figures() == len(SPANS)
     cache.delete("desk:looked:figures")
-    assert asked() == unlooked
+    assert counted_keys() == unlooked
 
 
 def test_narrows_all_tables_alike(company: Company, agent: Agent) -> None:
@@ -282,8 +282,8 @@ def test_narrows_all_tables_alike(company: Company, agent: Agent) -> None:
     build.ticket(company, created_at=now, type_id=2, carrier_name="dhl")
 
     def counts(**wanted: Any) -> list[int]:
-        asked = lately(**wanted)
-        return [table("volume", asked)[-1][1], table("backlog", asked)[0][1]]
+        selection = lately(**wanted)
+        return [table("volume", selection)[-1][1], table("backlog", selection)[0][1]]
 
     assert counts() == [3, 3]
     assert counts(type_id=2) == [2, 2]
@@ -296,7 +296,7 @@ def test_narrows_all_tables_alike(company: Company, agent: Agent) -> None:
 def test_shows_charts_and_tables_that_say_the_same(lead: Client, company: Company) -> None:
     now = timezone.now()
     build.ticket(company, carrier_name="<b>dhl</b>", created_at=now)
-    decided(company, at=now, after=timedelta())  # an hour before may be another day
+    decided(company, at=now, after=timedelta())  # an hour earlier may be another day
 
     html = lead.get(DESK, {"days": "28"}).content.decode()
 
@@ -307,7 +307,7 @@ def test_shows_charts_and_tables_that_say_the_same(lead: Client, company: Compan
     assert "<b>dhl" not in html
 
 
-def test_asks_as_often_for_many_as_for_one(
+def test_query_count_is_independent_of_the_number_of_tickets(
     lead: Client, company: Company, django_assert_max_num_queries: Callable[..., Any]
 ) -> None:
     def ask() -> None:
@@ -323,7 +323,7 @@ def test_asks_as_often_for_many_as_for_one(
     ask()
 
 
-def test_counts_once_a_minute_for_the_same_question(
+def test_caches_a_selection_for_a_minute(
     lead: Client, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     build.ticket(company)
@@ -334,7 +334,7 @@ def test_counts_once_a_minute_for_the_same_question(
 
 
 @pytest.mark.parametrize("days", ["7", "28"])
-def test_counts_ahead_what_leads_look_at_first(
+def test_precomputes_what_leads_open_first(
     lead: Client, company: Company, monkeypatch: pytest.MonkeyPatch, days: str
 ) -> None:
     lead.get(DESK, {"type": 2})
@@ -347,7 +347,7 @@ def test_counts_ahead_what_leads_look_at_first(
 
 
 @pytest.mark.parametrize("query", [{"days": "9999"}, {"type": "x"}, {"agent": "\u0661"}])
-def test_leaves_out_what_is_no_filter(lead: Client, company: Company, query: dict) -> None:
+def test_ignores_invalid_filters(lead: Client, company: Company, query: dict) -> None:
     build.ticket(company)
 
     answer = lead.get(DESK, query)
@@ -370,7 +370,7 @@ def test_agents_see_their_own_day_and_no_figures(
     assert "Set as away" in answer.content.decode()
 
 
-def test_who_works_no_tickets_still_has_a_first_page(operator: Client) -> None:
+def test_first_page_works_without_ticket_permissions(operator: Client) -> None:
     assert operator.get(DESK).context["day"] is None
 
 
@@ -386,7 +386,7 @@ def exported(client: Client, slug: str, **query: str) -> list[list[str]]:
     answer = client.get(f"{DESK}figures/{slug}.csv", query)
     assert answer.status_code == 200
     text = b"".join(answer.streaming_content).decode()
-    # By it spreadsheets know UTF-8.
+    # Spreadsheets recognize UTF-8 by the byte order mark.
     assert text.startswith("\ufeff")
     return list(csv.reader(StringIO(text.removeprefix("\ufeff"))))
 
@@ -439,7 +439,7 @@ def test_no_part_of_a_cell_is_a_formula_behind_another_separator(text: str, cell
 @pytest.mark.parametrize(
     "text", ["0042", "00", "12345678901234567", "12E5", 9007199254740993, -9007199254740993]
 )
-def test_what_a_spreadsheet_would_read_as_another_number_stays_text(text: object) -> None:
+def test_numbers_that_spreadsheets_misread_stay_text(text: object) -> None:
     assert csv_files.csv_cell(text) == f"'{text}"
 
 
@@ -448,7 +448,7 @@ def test_other_numbers_stay_as_they_are(text: str) -> None:
     assert csv_files.csv_cell(text) == text
 
 
-def test_cells_that_are_none_stay_as_they_are() -> None:
+def test_harmless_cells_stay_unchanged() -> None:
     assert [csv_files.csv_cell(cell) for cell in (-5, 1.5, None, "a=b", "")] == [
         -5,
         1.5,
@@ -459,9 +459,7 @@ def test_cells_that_are_none_stay_as_they_are() -> None:
 
 
 @pytest.mark.parametrize("page", ["fairness/", "fairness.csv", "volume.csv"])
-def test_figures_are_closed_to_agents_and_strangers(
-    desk: Client, client: Client, page: str
-) -> None:
+def test_agents_and_strangers_see_no_figures(desk: Client, client: Client, page: str) -> None:
     assert desk.get(f"{DESK}figures/{page}").status_code == 403
     assert client.get(f"{DESK}figures/{page}")["Location"].startswith("/admin/login/")
 
@@ -481,7 +479,7 @@ def test_draws_columns_within_the_picture() -> None:
     assert [mark.text for mark in chart.grid] == ["0", "2", "4", "6", "8"]
     assert all(bar.x >= 0 and bar.x + bar.width <= chart.width for bar in chart.bars)
     assert all(bar.y >= 0 and bar.y + bar.height <= chart.floor + 0.1 for bar in chart.bars)
-    assert chart.bars[1].says == "one: 7 b"
+    assert chart.bars[1].tooltip == "one: 7 b"
     assert columns("x", ("a",), []).bars == []
 
 
@@ -494,18 +492,18 @@ def test_rounds_the_scale_up(most: float, top: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("minutes", "said"), [(0.2, "0 min"), (59, "59 min"), (90, "1 h 30 min"), (1500, "1 d 1 h")]
+    ("minutes", "expected"), [(0.2, "0 min"), (59, "59 min"), (90, "1 h 30 min"), (1500, "1 d 1 h")]
 )
-def test_tells_times_in_two_units(minutes: float, said: str) -> None:
-    assert duration(timedelta(minutes=minutes)) == said
+def test_durations_have_two_units(minutes: float, expected: str) -> None:
+    assert duration(timedelta(minutes=minutes)) == expected
 
 
-def test_nothing_is_kept_as_well_as_something() -> None:
-    counted: list[int] = []
+def test_empty_result_is_cached_too() -> None:
+    calls: list[int] = []
 
     def count() -> list[int]:
-        counted.append(1)
+        calls.append(1)
         return []
 
     assert [cached("nothing", 60, count) for _ in range(2)] == [[], []]
-    assert len(counted) == 1
+    assert len(calls) == 1

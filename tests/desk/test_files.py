@@ -1,4 +1,4 @@
-"""Files at the desk: on the ticket's page, as they are opened, and in the evidence."""
+"""Files at the desk: on the ticket's page, when opened, and in the evidence."""
 
 import hashlib
 import json
@@ -26,13 +26,13 @@ def ticket(company: Company) -> Ticket:
 
 @pytest.fixture
 def file(ticket: Ticket) -> TicketFile:
-    """A picture that came for what was asked for."""
+    """Create a picture that fulfils a requested document."""
     now, content = timezone.now(), files.picture()
-    asked = RequestedDocument.objects.create(ticket=ticket, name="Photo", created_at=now)
+    request = RequestedDocument.objects.create(ticket=ticket, name="Photo", created_at=now)
     return build.file(
         ticket.company,
         ticket=ticket,
-        requested_document=asked,
+        requested_document=request,
         name="<b>box</b>.png",
         description="As it arrived.",
         size=len(content),
@@ -53,8 +53,8 @@ def test_a_ticket_s_page_shows_its_files(desk: Client, ticket: Ticket, file: Tic
     assert f"{LIST}{ticket.pk}/files/{file.pk}/thumbnail/" in html
     assert "&lt;b&gt;box&lt;/b&gt;.png" in html
     assert "<b>box" not in html
-    for said in ("PNG, ", "As it arrived.", "✓ "):
-        assert said in html
+    for text in ("PNG, ", "As it arrived.", "✓ "):
+        assert text in html
     assert "Contains scripts" not in html
 
     TicketFile.objects.update(active=True, thumbnail=None, media_type="application/pdf")
@@ -63,9 +63,7 @@ def test_a_ticket_s_page_shows_its_files(desk: Client, ticket: Ticket, file: Tic
     assert "thumbnail/" not in html
 
 
-def test_an_agent_opens_a_file_that_can_do_nothing(
-    desk: Client, ticket: Ticket, file: TicketFile
-) -> None:
+def test_opened_file_cannot_run_scripts(desk: Client, ticket: Ticket, file: TicketFile) -> None:
     for name, kind in (("file", "image/png"), ("thumbnail", "image/jpeg")):
         answer = desk.get(f"{LIST}{ticket.pk}/files/{file.pk}/{name}/")
 
@@ -110,16 +108,16 @@ def test_the_evidence_holds_the_files_by_names_of_our_own(
 ) -> None:
     lost = build.file(ticket.company, ticket=ticket)
 
-    made = unpacked(desk.post(f"{LIST}{ticket.pk}/evidence/"))
+    archive = unpacked(desk.post(f"{LIST}{ticket.pk}/evidence/"))
 
-    told, manifest = json.loads(made["evidence.json"]), json.loads(made["manifest.json"])
-    assert made[f"files/{file.pk}.png"] == files.picture()
-    assert b"&lt;b&gt;box" in made["index.html"]
+    record, manifest = json.loads(archive["evidence.json"]), json.loads(archive["manifest.json"])
+    assert archive[f"files/{file.pk}.png"] == files.picture()
+    assert b"&lt;b&gt;box" in archive["index.html"]
     assert manifest["sha256"][f"files/{file.pk}.png"] == file.sha256
-    assert [one["file"] for one in told["files"]] == [f"files/{file.pk}.png", None]
-    assert (told["files"][0]["name"], told["files"][0]["requested_document"]) == (
+    assert [one["file"] for one in record["files"]] == [f"files/{file.pk}.png", None]
+    assert (record["files"][0]["name"], record["files"][0]["requested_document"]) == (
         "<b>box</b>.png",
         "Photo",
     )
-    assert told["files"][1]["sha256"] == lost.sha256
-    assert not told["complete"]
+    assert record["files"][1]["sha256"] == lost.sha256
+    assert not record["complete"]

@@ -1,4 +1,4 @@
-"""Filters of the list: several states and types, days that are left, amounts."""
+"""Filters of the list: several states and types, days left, amounts."""
 
 import re
 from datetime import datetime, timedelta
@@ -40,8 +40,8 @@ def page(desk: Client, query: Any, address: str = LIST) -> Any:
 
 
 def listed(desk: Client, **query: Any) -> list[int]:
-    shown = page(desk, {"queue": "everything", **query}).context["cl"]
-    return sorted(ticket.pk for ticket in shown.result_list)
+    changelist = page(desk, {"queue": "everything", **query}).context["cl"]
+    return sorted(ticket.pk for ticket in changelist.result_list)
 
 
 def exported(lead: Client, **query: Any) -> list[int]:
@@ -52,28 +52,28 @@ def exported(lead: Client, **query: Any) -> list[int]:
 
 
 def problems(desk: Client, **query: Any) -> str:
-    shown = page(desk, {"queue": "everything", **query})
-    assert list(shown.context["cl"].result_list) == []
-    return words(shown.content.decode())
+    response = page(desk, {"queue": "everything", **query})
+    assert list(response.context["cl"].result_list) == []
+    return words(response.content.decode())
 
 
 @pytest.fixture
 def mixed(company: Company) -> dict[tuple[int, int], int]:
     states = (Status.PENDING, Status.INCOMPLETE, Status.DECLINED)
-    made = {
+    tickets = {
         (type_id, state): build.ticket(company, type_id=type_id, status=state).pk
         for type_id in (3, 4, 5)
         for state in states
     }
     build.ticket(build.company("Globex"), type_id=8, status=Status.ACCEPTED)
-    return made
+    return tickets
 
 
 @pytest.mark.parametrize("joined", [True, False])
 def test_several_states_and_types(
     lead: Client, mixed: dict[tuple[int, int], int], joined: bool
 ) -> None:
-    """As a form sends them, or with commas as an address of a view has them."""
+    """Accept repeated parameters, as a form sends them, and commas, as in a view's address."""
     states, types = ["1", "3"], ["4", "5"]
     query: dict[str, Any] = {"status": states, "type": types}
     if joined:
@@ -93,14 +93,14 @@ def test_choices_are_ticked_and_kept_by_every_link(
 ) -> None:
     for _ in range(26):
         build.ticket(company, type_id=4)
-    shown = page(desk, {"queue": "open", "type": ["4", "5"], "status": ["1", "5"]})
-    html, cl = shown.content.decode(), shown.context["cl"]
+    response = page(desk, {"queue": "open", "type": ["4", "5"], "status": ["1", "5"]})
+    html, cl = response.content.decode(), response.context["cl"]
 
     ticked = re.findall(r'name="(type|status)" value="(\d+)"[^>]* checked[ >]', html)
     assert ticked == [("status", "1"), ("status", "5"), ("type", "4"), ("type", "5")]
     links = [QueryDict(unescape(one)) for one in re.findall(r'href="\?([^"]+)"', html)]
-    kept = [(link.getlist("type"), link.getlist("status")) for link in links if "p" in link]
-    assert kept[0] == (["4", "5"], ["1", "5"])
+    choices = [(link.getlist("type"), link.getlist("status")) for link in links if "p" in link]
+    assert choices[0] == (["4", "5"], ["1", "5"])
     place = cl.result_list[0].address
     ticket = desk.get(place).content.decode()
     assert "type%253D4%25252C5" in ticket or "type%3D4%252C5" in place
@@ -109,8 +109,8 @@ def test_choices_are_ticked_and_kept_by_every_link(
 def test_a_saved_view_keeps_them_and_counts(
     desk: Client, mixed: dict[tuple[int, int], int]
 ) -> None:
-    shown = page(desk, {"queue": "open", "type": ["4", "5"]})
-    query = shown.context["cl"].as_list.removeprefix("list=")
+    response = page(desk, {"queue": "open", "type": ["4", "5"]})
+    query = response.context["cl"].as_list.removeprefix("list=")
     desk.post(f"{LIST}views/", {"name": "Both", "list": "queue=open&type=4&type=5"})
 
     view = SavedView.objects.get()
@@ -151,7 +151,7 @@ def test_an_unknown_value_is_named_and_lists_nothing(
 
 @pytest.fixture
 def at_noon(monkeypatch: pytest.MonkeyPatch, agent: Agent) -> datetime:
-    """In Mexico, where the reader is; in UTC it is 18:00."""
+    """Stop the clock at noon in Mexico, where the reader is; in UTC it is 18:00."""
     noon = datetime(2026, 11, 25, 12, tzinfo=ZoneInfo(MEXICO))
     monkeypatch.setattr(timezone, "now", lambda: noon)
     Preferences.objects.create(user=agent.user, time_zone=MEXICO)
@@ -178,15 +178,15 @@ def test_days_to_the_deadline_end_at_the_reader_s_midnight(
     build.ticket(company, **{column: at_noon}, status=Status.DECLINED)
     build.ticket(company)
 
-    def found(value: str) -> list[str]:
+    def matches(value: str) -> list[str]:
         names = {pk: key for key, pk in pks.items()}
         return [names[pk] for pk in listed(desk, **{name: value})]
 
-    assert found("passed") == ["past"]
-    assert found("0") == ["now", "today"]
-    assert found("1") == ["now", "today", "tomorrow"]
-    assert found("3") == ["now", "today", "tomorrow", "third"]
-    assert found("9999") == ["now", "today", "tomorrow", "third", "later"]
+    assert matches("passed") == ["past"]
+    assert matches("0") == ["now", "today"]
+    assert matches("1") == ["now", "today", "tomorrow"]
+    assert matches("3") == ["now", "today", "tomorrow", "third"]
+    assert matches("9999") == ["now", "today", "tomorrow", "third", "later"]
 
 
 def test_amounts_of_one_currency(lead: Client, company: Company) -> None:
@@ -207,7 +207,7 @@ def test_amounts_of_two_currencies_are_not_compared(lead: Client, company: Compa
     peso = build.ticket(company, amount_claimed=1000, currency="MXN").pk
     assert listed(lead, amount_from="5") == [peso]
     yen = build.ticket(company, amount_claimed=1000, currency="JPY").pk
-    # The second currency is not known yet.
+    # The cached list of currencies does not have the second one yet.
     assert listed(lead, amount_from="5") == [peso]
     cache.clear()
 
@@ -219,23 +219,23 @@ def test_amounts_of_two_currencies_are_not_compared(lead: Client, company: Compa
 
 def test_filters_narrow_a_search_and_a_walk(desk: Client, company: Company) -> None:
     soon = timezone.now() + timedelta(hours=1)
-    given = {"comments": "Crushed", "filing_due_at": soon, "currency": "MXN"}
+    fields = {"comments": "Crushed", "filing_due_at": soon, "currency": "MXN"}
     tickets = [
-        build.ticket(company, type_id=type_id, amount_claimed=amount, **given).pk
+        build.ticket(company, type_id=type_id, amount_claimed=amount, **fields).pk
         for type_id in (4, 5)
         for amount in (10, 500)
     ]
     query = {"q": "crushed", "type": "4,5", "amount_from": "100", "claim_in": "1"}
 
-    shown = page(desk, query).context["cl"].result_list
-    assert [one.pk for one in shown] == [tickets[3], tickets[1]]
-    html = desk.get(shown[0].address).content.decode()
+    rows = page(desk, query).context["cl"].result_list
+    assert [one.pk for one in rows] == [tickets[3], tickets[1]]
+    html = desk.get(rows[0].address).content.decode()
     walk = html.partition('id="walk-next"')[2].partition("</a>")[0]
     assert f"/{tickets[1]}/change/" in walk
     assert 'id="walk-previous"' not in html
 
 
-def test_more_rows_than_a_page_keep_their_filters(desk: Client, company: Company) -> None:
+def test_further_pages_keep_the_filters(desk: Client, company: Company) -> None:
     for number in range(60):
         build.ticket(company, type_id=3 + number % 3)
     query = {"queue": "open", "type": ["4", "5"], "p": "2"}
@@ -264,7 +264,7 @@ def plan(tickets: QuerySet[Ticket]) -> str:
         ({"status": "1,5"}, "ticket_open_newest"),
     ],
 )
-def test_each_has_an_index(desk: Client, query: dict[str, str], index: str) -> None:
+def test_each_filter_uses_an_index(desk: Client, query: dict[str, str], index: str) -> None:
     narrowed = page(desk, {"queue": "everything", **query}).context["cl"].queryset
     offer_only(index)
 

@@ -1,4 +1,4 @@
-"""What a lead settles once, and that nothing which is off is silent."""
+"""Settings that a lead makes once; each that is still missing is visible."""
 
 from datetime import UTC, datetime, time, timedelta
 
@@ -34,7 +34,7 @@ def lead() -> Client:
     return client
 
 
-def shown(client: Client, path: str = PAGE) -> str:
+def page_html(client: Client, path: str = PAGE) -> str:
     return client.get(path).content.decode()
 
 
@@ -44,18 +44,18 @@ def refusal(client: Client, data: dict[str, object]) -> str:
     return answer.content.decode()
 
 
-def test_only_a_lead_gets_in_and_is_asked_for_it(lead: Client) -> None:
+def test_only_a_lead_opens_it_and_is_reminded_of_it(lead: Client) -> None:
     agent = Client()
     agent.force_login(build.agent("ben").user)
 
     assert agent.get(PAGE).status_code == 403
     assert agent.post(PAGE, {"do": "hide"}).status_code == 403
-    assert "Set up the desk" not in shown(agent, "/admin/")
-    assert "Set up the desk" in shown(lead, "/admin/")
+    assert "Set up the desk" not in page_html(agent, "/admin/")
+    assert "Set up the desk" in page_html(lead, "/admin/")
 
 
-def test_the_page_asks_whether_the_hours_of_utc_are_yours_and_sets_others(lead: Client) -> None:
-    html = shown(lead)
+def test_page_warns_about_hours_in_utc_and_sets_others(lead: Client) -> None:
+    html = page_html(lead)
     assert "Working hours are in the time zone UTC" in " ".join(html.split())
     assert "Monday 09:00 to 18:00" in html
 
@@ -68,7 +68,7 @@ def test_the_page_asks_whether_the_hours_of_utc_are_yours_and_sets_others(lead: 
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"time_zone": "Mars/Base"}, "There is no time zone Mars/Base."),
         ({"ends": "07:00"}, "The end must be after the start."),
@@ -76,11 +76,11 @@ def test_the_page_asks_whether_the_hours_of_utc_are_yours_and_sets_others(lead: 
     ],
 )
 def test_wrong_hours_are_refused_and_leave_no_trace(
-    lead: Client, change: dict[str, object], said: str
+    lead: Client, change: dict[str, object], message: str
 ) -> None:
     html = refusal(lead, {**HOURS, **change})
 
-    assert said in html
+    assert message in html
     assert 'value="16:30"' in html or change == {"ends": "07:00"}
     calendar = Calendar.objects.get()
     assert (calendar.time_zone, calendar.hours.count()) == ("UTC", 5)
@@ -89,7 +89,7 @@ def test_wrong_hours_are_refused_and_leave_no_trace(
 def test_hours_with_breaks_are_not_overwritten_by_the_form(lead: Client) -> None:
     Calendar.objects.get().hours.create(weekday=0, starts=time(19), ends=time(20))
 
-    html = shown(lead)
+    html = page_html(lead)
 
     assert 'id="hours_starts"' not in html
     assert "Breaks and holidays" in html
@@ -99,24 +99,24 @@ def test_without_filing_rules_the_pages_say_that_no_claim_has_a_deadline(
     lead: Client, company: Company
 ) -> None:
     ticket = f"/admin/tickets/ticket/{build.ticket(company, type_id=5).pk}/change/"
-    said = "no filing rules are set"
-    assert said in shown(lead, ticket)
-    assert said in shown(lead).lower()
+    sentence = "no filing rules are set"
+    assert sentence in page_html(lead, ticket)
+    assert sentence in page_html(lead).lower()
     agent = Client()
     agent.force_login(build.agent("ben").user)
-    assert said in shown(agent, ticket)
-    assert PAGE not in shown(agent, ticket)
+    assert sentence in page_html(agent, ticket)
+    assert PAGE not in page_html(agent, ticket)
 
     queue = "/admin/tickets/ticket/?queue=to-file"
-    assert said in shown(lead, queue)
+    assert sentence in page_html(lead, queue)
 
     lead.post(PAGE, RULE)
     policy.clear_cached_rules()
 
     assert FilingRule.objects.get().days == 7
-    assert said not in shown(lead, queue)
-    assert said not in shown(lead, ticket)
-    assert f"<bdi>{FilingRule.objects.get()}</bdi>" in shown(lead)
+    assert sentence not in page_html(lead, queue)
+    assert sentence not in page_html(lead, ticket)
+    assert f"<bdi>{FilingRule.objects.get()}</bdi>" in page_html(lead)
 
 
 def test_a_wrong_filing_rule_names_its_field_and_keeps_what_was_entered(lead: Client) -> None:
@@ -139,9 +139,9 @@ def test_twelve_macros_are_ready_in_both_languages_and_name_what_exists() -> Non
         assert len(one.name) <= 80
     for ready in READY:
         assert set(ready.types) <= types
-        known = ReasonCode.objects.filter(code=ready.code).first()
+        reason_code = ReasonCode.objects.filter(code=ready.code).first()
         decides = ready.move_to in TERMINAL
-        assert bool(known and known.decides(ready.move_to)) is decides
+        assert bool(reason_code and reason_code.decides(ready.move_to)) is decides
 
 
 def test_a_company_is_offered_the_ready_macros_of_its_language(lead: Client) -> None:
@@ -176,7 +176,7 @@ def test_language_and_zone_are_the_lead_s_own(lead: Client) -> None:
 
 
 def unsettled(client: Client) -> int:
-    return shown(client, "/admin/").count("○")
+    return page_html(client, "/admin/").count("○")
 
 
 def test_the_checklist_shrinks_and_goes_when_all_is_settled(lead: Client) -> None:
@@ -189,19 +189,19 @@ def test_the_checklist_shrinks_and_goes_when_all_is_settled(lead: Client) -> Non
     assert unsettled(lead) == 1
 
     ben = build.agent("ben")
-    # Without a shift he is given tickets at 3 a.m.: that is for a lead to settle.
+    # Without a shift he is assigned tickets at 3 a.m., so a lead has to settle it.
     assert unsettled(lead) == 1
     ben.shifts.create(weekday=0, starts=time(9), ends=time(18))
 
-    assert "Set up the desk" not in shown(lead, "/admin/")
+    assert "Set up the desk" not in page_html(lead, "/admin/")
 
 
 def test_the_checklist_is_hidden_and_shown_again(lead: Client) -> None:
     lead.post(PAGE, {"do": "hide"})
-    assert "Set up the desk" not in shown(lead, "/admin/")
+    assert "Set up the desk" not in page_html(lead, "/admin/")
 
     lead.post(PAGE, {"do": "show"})
-    assert "Set up the desk" in shown(lead, "/admin/")
+    assert "Set up the desk" in page_html(lead, "/admin/")
 
 
 SHIFTS = {"do": "agents", "time_zone": "America/Mexico_City", "days": ["0", "4"]}
@@ -211,11 +211,11 @@ SHIFTS |= {"starts": "08:00", "ends": "16:00"}
 def test_agents_without_a_shift_are_given_one_and_tickets_only_then(lead: Client) -> None:
     ben, carla = build.agent("ben"), build.agent("carla", time_zone="Asia/Tokyo")
     carla.shifts.create(weekday=6, starts=time(1), ends=time(2))
-    gone = build.agent("gone")
-    User.objects.filter(pk=gone.user_id).update(is_active=False)
+    former_agent = build.agent("gone")
+    User.objects.filter(pk=former_agent.user_id).update(is_active=False)
     night = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
     assert ben in Agent.objects.at_work(night)
-    assert "2 agents have no shift" in shown(lead)
+    assert "2 agents have no shift" in page_html(lead)
 
     assert "The end must be after" in refusal(lead, {**SHIFTS, "ends": "07:00"})
     for _ in range(2):
@@ -225,12 +225,12 @@ def test_agents_without_a_shift_are_given_one_and_tickets_only_then(lead: Client
     assert ben in Agent.objects.at_work(night + timedelta(hours=5))
     assert [(one.weekday, one.starts.hour) for one in ben.shifts.all()] == [(0, 8), (4, 8)]
     assert (carla.shifts.count(), Agent.objects.get(pk=carla.pk).time_zone) == (1, "Asia/Tokyo")
-    assert gone.shifts.count() == 0
-    assert "no shift and" not in shown(lead)
+    assert former_agent.shifts.count() == 0
+    assert "no shift and" not in page_html(lead)
     assert unsettled(lead) == 5
 
 
-def test_shifts_are_a_lead_s_to_give(lead: Client) -> None:
+def test_only_leads_give_shifts(lead: Client) -> None:
     ben = build.agent("ben")
     other = Client()
     other.force_login(ben.user)

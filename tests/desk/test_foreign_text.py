@@ -1,4 +1,4 @@
-"""Text from outside is isolated wherever the desk shows it, and controls what nobody sees (N30)."""
+"""The desk isolates text from outside in `<bdi>` and shows control characters (N30)."""
 
 import re
 from html.parser import HTMLParser
@@ -24,19 +24,19 @@ from webhooks.models import Webhook
 
 EVIL = "evil\u202egnp"
 CONTROL = "\u202e"
-SHOWN = "evil[U+202E]gnp"
-# Elements in which there is no other element, and those that stand apart by themselves.
+ESCAPED = "evil[U+202E]gnp"
+# Elements without child elements: text in them is isolated already.
 ALONE = {"option", "title", "textarea", "text", "script", "style"}
 
 
 class Texts(HTMLParser):
-    """Where a page shows what was planted, outside of a `<bdi>` and what stands alone."""
+    """Parser that collects planted texts outside of `<bdi>` and of elements in ALONE."""
 
     def __init__(self, html: str) -> None:
         super().__init__(convert_charrefs=True)
         self.open: list[str] = []
         self.beside: list[str] = []
-        self.shown = 0
+        self.matches = 0
         self.feed(html)
 
     def handle_starttag(self, tag: str, attrs: Any) -> None:
@@ -50,14 +50,14 @@ class Texts(HTMLParser):
     def handle_data(self, data: str) -> None:
         if "evil" not in data:
             return
-        self.shown += 1
+        self.matches += 1
         if not {"bdi", *ALONE} & set(self.open):
             self.beside.append(f"{'/'.join(self.open[-4:])}: {data.strip()[:80]}")
 
 
 @pytest.fixture
 def pages(company: Company) -> dict[str, int]:
-    """Pages that show what a company, the feed and a receiver wrote; how often at least."""
+    """Return pages with texts of companies, feed and receivers, and their least matches."""
     Company.objects.filter(pk=company.pk).update(name=EVIL)
     now = timezone.now()
     shipment = build.shipment(
@@ -148,22 +148,22 @@ def pages(company: Company) -> dict[str, int]:
     }
 
 
-def test_no_page_obeys_what_was_planted(operator: Client, pages: dict[str, int]) -> None:
+def test_planted_text_is_isolated_on_every_page(operator: Client, pages: dict[str, int]) -> None:
     wrong: dict[str, list[str]] = {}
     for page, least in pages.items():
         answer = operator.get(f"/admin/{page}")
         html = answer.content.decode()
         assert answer.status_code == 200, page
-        # What stands in a box to write in, or is sent back by a form, stays as it was typed.
+        # Text in input fields and hidden fields stays as it was typed.
         read = re.sub(r"<textarea.*?</textarea>|(value|href|data-[a-z]+)=\"[^\"]*\"", "", html)
         texts = Texts(html)
-        found = [*texts.beside]
+        exposed_texts = [*texts.beside]
         if CONTROL in read:
-            found.append(f"obeyed: {read[max(0, read.index(CONTROL) - 80) :][:120]}")
-        if texts.shown < least:
-            found.append(f"shown {texts.shown} times, not {least}")
-        if found:
-            wrong[page] = found
+            exposed_texts.append(f"obeyed: {read[max(0, read.index(CONTROL) - 80) :][:120]}")
+        if texts.matches < least:
+            exposed_texts.append(f"shown {texts.matches} times, not {least}")
+        if exposed_texts:
+            wrong[page] = exposed_texts
     assert wrong == {}
 
 
@@ -174,8 +174,8 @@ def test_the_evidence_shows_what_was_planted_too(operator: Client, pages: dict[s
 
     assert Texts(html).beside == []
     assert CONTROL not in html
-    assert SHOWN in html
-    # The bytes are as they were sent.
+    assert ESCAPED in html
+    # The archived bodies keep the bytes that were sent.
     (body,) = [name for name in files if name.startswith("bodies/")]
     assert EVIL in files[body].decode()
 
@@ -187,8 +187,8 @@ def test_shows_controls_in_what_is_read_and_keeps_what_is_sent_back() -> None:
     )
 
     assert show_in_page(html) == (
-        f'<p title="{SHOWN}">{SHOWN}</p><input value="{EVIL}"><a href="/{EVIL}">x</a>'
-        f'<textarea placeholder="{SHOWN}">{EVIL}</textarea><script>"{EVIL}"</script>{SHOWN}'
+        f'<p title="{ESCAPED}">{ESCAPED}</p><input value="{EVIL}"><a href="/{EVIL}">x</a>'
+        f'<textarea placeholder="{ESCAPED}">{EVIL}</textarea><script>"{EVIL}"</script>{ESCAPED}'
     )
 
 

@@ -1,4 +1,4 @@
-"""Guessing passwords from many addresses or at many names is slowed down, and locks nobody out."""
+"""Password guessing from many addresses or at many names is slowed down and locks nobody out."""
 
 import re
 import threading
@@ -24,7 +24,7 @@ from tests import builders as build
 pytestmark = pytest.mark.django_db
 LOGIN = "/admin/login/"
 MD5 = "django.contrib.auth.hashers.MD5PasswordHasher"
-# Lower than they are: each failure draws a page.
+# Lower than the real bounds, since each failure renders a page.
 NAMES, ADDRESSES = 6, 7
 
 
@@ -43,7 +43,7 @@ def ada(db: None) -> User:
 def attempt(
     password: str, name: str = "ada", *, at: str = "192.0.2.1", client: Client | None = None
 ) -> HttpResponse:
-    """From a browser that nobody has seen, unless one is given."""
+    """Try to sign in, from an unknown browser unless `client` is given."""
     body = {"username": name, "password": password}
     return (client or Client()).post(LOGIN, body, REMOTE_ADDR=at)
 
@@ -54,7 +54,7 @@ def guess_everywhere(times: int, name: str = "ada") -> None:
 
 
 def spray(times: int, at: str = "192.0.2.1") -> None:
-    """A guess at each of many names."""
+    """Guess once at each of many names."""
     for number in range(times):
         attempt("wrong", f"name-{number}", at=at)
 
@@ -91,7 +91,7 @@ def test_an_address_is_bounded_over_all_names() -> None:
     assert not locked(attempt("secret", at="192.0.2.2"))
 
 
-def test_an_office_that_mistypes_now_and_then_is_not_locked_out() -> None:
+def test_office_with_occasional_typos_is_not_locked_out() -> None:
     spray(ADDRESSES - 1)
 
     assert not locked(attempt("secret"))
@@ -115,7 +115,7 @@ def test_a_network_of_ipv6_counts_as_one_address() -> None:
     assert not locked(attempt("secret", at="2001:db8:0:2::1"))
 
 
-def test_an_ipv4_address_is_the_same_in_ipv6_clothes() -> None:
+def test_ipv4_mapped_ipv6_address_counts_as_ipv4() -> None:
     for _ in range(5):
         attempt("wrong", at="::ffff:192.0.2.1")
 
@@ -123,7 +123,7 @@ def test_an_ipv4_address_is_the_same_in_ipv6_clothes() -> None:
     assert not locked(attempt("secret", at="::ffff:192.0.2.2"))
 
 
-def test_the_bounds_open_by_themselves() -> None:
+def test_locks_expire_by_themselves() -> None:
     guess_everywhere(NAMES)
     spray(ADDRESSES)
 
@@ -143,7 +143,7 @@ def test_an_operator_opens_them_by_the_same_command() -> None:
 
 @pytest.fixture
 def own() -> Client:
-    """The browser in which Ada has signed in before."""
+    """Return a browser in which Ada has signed in before."""
     client = Client()
     attempt("secret", client=client)
     client.post("/admin/logout/")
@@ -205,7 +205,7 @@ def test_the_cookie_is_kept_from_scripts_and_lives_a_year(own: Client, settings:
     assert cookie["samesite"] == "Lax"
     assert cookie["max-age"] == 365 * 86400
     assert cookie["path"] == "/admin/"
-    # As a word: its random letters and digits hold these three now and then.
+    # Match a whole word: the random part contains these three letters now and then.
     assert "ada" not in re.split(r"[^0-9A-Za-z]+", f"{cookies}")
     assert AccessLog.objects.count() == 1
 
@@ -220,7 +220,7 @@ def test_a_wrong_password_makes_no_known_device() -> None:
 
 @pytest.fixture
 def hashes(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
-    """Passwords are hashed as in production, which ends only when this is set."""
+    """Hash as in production, until this event is set; check that no two hash at a time."""
     settings.PASSWORD_HASHERS = ["desk.people.hashing.PBKDF2InTurn"]
     may_end = threading.Event()
 
@@ -240,8 +240,8 @@ def hashes(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[thre
 
 
 @pytest.fixture
-def strangers_at_it(hashes: threading.Event) -> Iterator[ExitStack]:
-    """As many strangers hash as may, until this is closed."""
+def strangers_hashing(hashes: threading.Event) -> Iterator[ExitStack]:
+    """Occupy all places for strangers who hash, until this is closed."""
     hashes.set()
     with ExitStack() as stack:
         for _ in range(hashing.STRANGERS_AT_ONCE):
@@ -249,8 +249,8 @@ def strangers_at_it(hashes: threading.Event) -> Iterator[ExitStack]:
         yield stack
 
 
-def test_beyond_a_few_that_hash_a_sign_in_is_put_off_at_once(
-    api: APIClient, strangers_at_it: ExitStack
+def test_sign_in_is_deferred_while_too_many_hash(
+    api: APIClient, strangers_hashing: ExitStack
 ) -> None:
     answers = [attempt("secret", f"name-{number}") for number in range(ADDRESSES)]
     others = api.get("/webhooks").status_code
@@ -259,12 +259,12 @@ def test_beyond_a_few_that_hash_a_sign_in_is_put_off_at_once(
     assert {answer["Retry-After"] for answer in answers} == {"2"}
     assert "try again" in answers[0].content.decode()
     assert others == 200
-    strangers_at_it.close()
+    strangers_hashing.close()
     assert attempt("wrong", at="192.0.2.2").status_code == 200
 
 
 def test_passwords_are_hashed_one_at_a_time(hashes: threading.Event) -> None:
-    """The fixture looks how many were at it."""
+    """Let the fixture check how many were hashed at a time."""
     with ThreadPoolExecutor(hashing.STRANGERS_AT_ONCE) as pool:
         stored = "pbkdf2_sha256$1$salt$other"
         waiting = [
@@ -276,22 +276,22 @@ def test_passwords_are_hashed_one_at_a_time(hashes: threading.Event) -> None:
         hashes.set()
 
 
-def test_tries_that_are_put_off_lock_their_address_and_no_name(
-    strangers_at_it: ExitStack,
+def test_deferred_tries_lock_their_address_and_no_name(
+    strangers_hashing: ExitStack,
 ) -> None:
     for _ in range(ADDRESSES):
         assert attempt("secret").status_code == 503
     assert locked(attempt("secret"))
     assert attempt("secret", at="192.0.2.2").status_code == 503
 
-    strangers_at_it.close()
+    strangers_hashing.close()
     assert locked(attempt("secret"))
     assert attempt("secret", at="192.0.2.3").status_code == 200
     AccessAttempt.objects.update(attempt_time=F("attempt_time") - timedelta(minutes=16))
     assert attempt("secret").status_code == 200
 
 
-def test_tries_that_are_put_off_count_anew_after_the_lock(strangers_at_it: ExitStack) -> None:
+def test_deferred_tries_count_anew_after_the_lock(strangers_hashing: ExitStack) -> None:
     for _ in range(ADDRESSES):
         attempt("secret")
     AccessAttempt.objects.update(attempt_time=F("attempt_time") - timedelta(minutes=16))
@@ -300,7 +300,7 @@ def test_tries_that_are_put_off_count_anew_after_the_lock(strangers_at_it: ExitS
 
 
 def device_of_ada(settings: Settings) -> Client:
-    """Sign in with a quick hash, then go on with those that the test has set."""
+    """Sign in with a quick hash, then restore the hashers that the test has set."""
     client = Client()
     of_production, settings.PASSWORD_HASHERS = settings.PASSWORD_HASHERS, [MD5]
     assert attempt("secret", client=client).status_code == 302
@@ -309,7 +309,7 @@ def device_of_ada(settings: Settings) -> Client:
     return client
 
 
-def test_whose_turn_came_too_late_is_put_off_but_for_known_devices(
+def test_late_turn_is_deferred_except_for_known_devices(
     settings: Settings, hashes: threading.Event
 ) -> None:
     client = device_of_ada(settings)
@@ -324,7 +324,7 @@ def test_whose_turn_came_too_late_is_put_off_but_for_known_devices(
     assert attempt("wrong", "eve").status_code == 200
 
 
-def test_the_turn_to_hash_goes_to_whoever_waits_longest() -> None:
+def test_hashing_is_first_come_first_served() -> None:
     turn, order = hashing.FirstComeLock(), []
 
     def take(number: int) -> None:
@@ -360,7 +360,7 @@ def test_a_known_device_has_a_place_that_strangers_cannot_take(
     assert failures_of_addresses() == 2
 
 
-def test_whoever_is_signed_in_has_that_place_too(
+def test_signed_in_user_has_the_reserved_place_too(
     settings: Settings, ada: User, hashes: threading.Event
 ) -> None:
     client = Client()
@@ -376,7 +376,7 @@ def failures_of_addresses() -> int:
     return AccessAttempt.objects.get(username="").failures_since_start
 
 
-def test_a_hash_of_before_is_still_right(settings: Settings) -> None:
+def test_earlier_hashes_still_verify(settings: Settings) -> None:
     stored = PBKDF2PasswordHasher().encode("secret", "salt", 1)
     settings.PASSWORD_HASHERS = ["desk.people.hashing.PBKDF2InTurn"]
 

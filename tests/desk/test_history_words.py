@@ -1,4 +1,4 @@
-"""History in words: what each act writes, and how the desk says it."""
+"""History in words: the entries that each act writes, and the sentences that the desk shows."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ DIFF = {"added": {"box": 1}, "removed": {"bag": 2}, "changed": {"cups": [6, None
 
 @pytest.fixture
 def eve(db: None) -> User:
-    """A lead, who takes no tickets herself."""
+    """Create a lead who is assigned no tickets."""
     return build.agent("eve", group="lead", available=False).user
 
 
@@ -40,18 +40,18 @@ def ticket(company: Company) -> Ticket:
     return build.ticket(company, status=Status.IN_REVIEW, data='{"a": 1}')
 
 
-def entry(kind: str, by: str = "system", *, was: int | None = 6, **given: Any) -> HistoryEntry:
-    """An entry that is not stored: ada's, where an agent or a lead acts."""
-    given = {"now": 6, "public": False, "actor": "ada" if by in ("agent", "lead") else "", **given}
-    return HistoryEntry(kind=kind, by=by, was=was, **given)
+def entry(kind: str, by: str = "system", *, before: int | None = 6, **data: Any) -> HistoryEntry:
+    """Return an unsaved entry, by ada if an agent or a lead acts."""
+    data = {"now": 6, "public": False, "actor": "ada" if by in ("agent", "lead") else "", **data}
+    return HistoryEntry(kind=kind, by=by, was=before, **data)
 
 
 def last(kind: Kind) -> HistoryEntry:
-    """The only entry of its kind that an act has left, as it is stored."""
+    """Return the only stored entry of this kind."""
     return HistoryEntry.objects.get(kind=kind)
 
 
-def said(kind: Kind) -> str:
+def sentence_of(kind: Kind) -> str:
     return history_words.sentence(last(kind))
 
 
@@ -65,18 +65,21 @@ def assigned(former: str | None, agent: str | None, load: int = 0) -> dict[str, 
     return {"agent": [former, agent], "rule": Rule.LEAD_CHOICE, **loads}
 
 
-# For each sentence of each kind.
-SAID: list[tuple[HistoryEntry, str]] = [
-    (entry("opened", "company", was=None, public=True), "The company opened the ticket."),
+# One case for each sentence of each kind.
+CASES: list[tuple[HistoryEntry, str]] = [
+    (entry("opened", "company", before=None, public=True), "The company opened the ticket."),
     (
-        entry("moved", "agent", was=1, public=True, reason="Why."),
+        entry("moved", "agent", before=1, public=True, reason="Why."),
         "ada moved it from Pending to In review.",
     ),
     (
-        entry("moved", "company", was=4, now=5, public=True, actor="tok_1"),
+        entry("moved", "company", before=4, now=5, public=True, actor="tok_1"),
         "The company moved it from Incomplete to Follow up.",
     ),
-    (entry("moved", "agent", was=1, actor=""), "An agent moved it from Pending to In review."),
+    (
+        entry("moved", "agent", before=1, actor=""),
+        "An agent moved it from Pending to In review.",
+    ),
     (
         entry("move_refused", "company", now=1, data={"to": 5, "why": "not_allowed"}),
         "The company asked for Follow up, which cannot follow Pending.",
@@ -175,7 +178,7 @@ SAID: list[tuple[HistoryEntry, str]] = [
         "ada downloaded the evidence.",
     ),
     (
-        entry("opened", "lead", was=None, ticket=Ticket(company=Company(name="Acme"))),
+        entry("opened", "lead", before=None, ticket=Ticket(company=Company(name="Acme"))),
         "ada opened the ticket for Acme.",
     ),
     (
@@ -225,7 +228,7 @@ SAID: list[tuple[HistoryEntry, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("stored", "says"), SAID)
+@pytest.mark.parametrize(("stored", "says"), CASES)
 def test_says_each_kind_in_a_sentence(stored: HistoryEntry, says: str) -> None:
     assert history_words.sentence(stored) == says
 
@@ -236,12 +239,12 @@ def test_kind_of_a_later_version_is_its_code() -> None:
 
 @pytest.mark.parametrize("kind", Kind)
 def test_each_sentence_of_a_kind_has_a_case(kind: Kind) -> None:
-    cases = [*SAID, *map(by_automation, AUTOMATIC)]
-    said = [(history_words.places(one), says) for one, says in cases if one.kind == kind]
+    cases = [*CASES, *map(by_automation, AUTOMATIC)]
+    cases_of_kind = [(history_words.places(one), says) for one, says in cases if one.kind == kind]
     reached = [
         needed
         for needed, template in kind.row.sentences.items()
-        if any(str(template).format_map(places) == says for places, says in said)
+        if any(str(template).format_map(places) == says for places, says in cases_of_kind)
     ]
 
     assert reached
@@ -254,17 +257,17 @@ def test_every_reason_for_not_acting_has_a_sentence() -> None:
     assert needed >= {*NotAssigned, *NotMoved}
 
 
-def test_fact_that_no_row_names_is_refused(ticket: Ticket) -> None:
+def test_unknown_fact_is_refused(ticket: Ticket) -> None:
     with pytest.raises(ValueError, match=r"moved .* has no \{'colour'\}"), transaction.atomic():
         news.telling(record_history)(ticket, THEM, Kind.MOVED, data={"code": "x", "colour": 1})
 
     assert not HistoryEntry.objects.exists()
 
 
-def test_names_with_braces_are_names() -> None:
-    named = entry("moved", "agent", was=1, actor="{now} {x}")
+def test_braces_in_names_are_no_placeholders() -> None:
+    moved_entry = entry("moved", "agent", before=1, actor="{now} {x}")
 
-    assert history_words.sentence(named) == "{now} {x} moved it from Pending to In review."
+    assert history_words.sentence(moved_entry) == "{now} {x} moved it from Pending to In review."
 
 
 def test_says_what_changed_of_the_variables() -> None:
@@ -285,24 +288,24 @@ def test_a_company_opens_moves_and_changes(
     updating.update_ticket(company, number, THEM, to=Status.CLAIM_IN_REVIEW)
     updating.update_ticket(company, number, THEM, to=Status.CLAIM_IN_REVIEW, data='{"a": 1}')
 
-    assert said(Kind.OPENED) == "The company opened the ticket."
+    assert sentence_of(Kind.OPENED) == "The company opened the ticket."
     refused = "The company asked for Follow up, which cannot follow Pending."
-    assert said(Kind.MOVE_REFUSED) == refused
-    assert said(Kind.MOVED) == "The company moved it from Pending to Claim in review."
+    assert sentence_of(Kind.MOVE_REFUSED) == refused
+    assert sentence_of(Kind.MOVED) == "The company moved it from Pending to Claim in review."
     changed = "The company changed the variables. The status stayed Claim in review."
-    assert said(Kind.DATA_CHANGED) == changed
+    assert sentence_of(Kind.DATA_CHANGED) == changed
     assert history_words.details(last(Kind.DATA_CHANGED)) == ["Added a: 1", "API token tok_1"]
     assert set(HistoryEntry.objects.values_list("reason", flat=True)) == {""}
 
 
 @pytest.mark.parametrize("act", ["comment", "update"])
-def test_a_courtesy_moves_nothing(company: Company, ticket: Ticket, act: str) -> None:
+def test_courtesy_leaves_the_status(company: Company, ticket: Ticket, act: str) -> None:
     if act == "comment":
         updating.comment(company, ticket.pk, THEM, "Thank you!")
     else:
         updating.update_ticket(company, ticket.pk, THEM, to=Status.FOLLOW_UP, text="Thank you!")
 
-    assert said(Kind.MOVE_REFUSED) == "Not moved to Follow up: the message said nothing new."
+    assert sentence_of(Kind.MOVE_REFUSED) == "Not moved to Follow up: the message said nothing new."
 
 
 def test_an_agent_moves_and_says_why(agent: Agent, ticket: Ticket) -> None:
@@ -319,10 +322,10 @@ def test_an_agent_asks_for_documents(agent: Agent, ticket: Ticket) -> None:
     )
     working.answer(reply)
 
-    assert said(Kind.DOCUMENTS_REQUESTED) == "ada requested documents: Photo."
+    assert sentence_of(Kind.DOCUMENTS_REQUESTED) == "ada requested documents: Photo."
 
 
-def test_assignment_says_whom_it_found_or_why_nobody(
+def test_assignment_names_the_agent_or_why_nobody(
     company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def too_late(type_id: int) -> list[int]:
@@ -382,14 +385,14 @@ def test_evidence_is_downloaded(eve: User, ticket: Ticket) -> None:
     making.evidence(ticket, user=eve).close()
 
     digest = last(Kind.EVIDENCE_TAKEN).data["sha256"]
-    assert said(Kind.EVIDENCE_TAKEN) == "eve downloaded the evidence."
-    # Operators look for the digest; to agents it says nothing.
-    taken = last(Kind.EVIDENCE_TAKEN)
-    assert history_words.line(taken).details == [f"SHA-256 {digest}"]
-    assert history_words.line(taken, traces=False).details == []
+    assert sentence_of(Kind.EVIDENCE_TAKEN) == "eve downloaded the evidence."
+    # Operators need the digest; to agents it means nothing.
+    entry = last(Kind.EVIDENCE_TAKEN)
+    assert history_words.line(entry).details == [f"SHA-256 {digest}"]
+    assert history_words.line(entry, traces=False).details == []
 
 
-def test_the_page_says_what_happened_and_why(
+def test_page_shows_history_with_reasons(
     desk: Client, agent: Agent, eve: User, ticket: Ticket
 ) -> None:
     reassign(ticket.pk, agent, user=eve, reason="Knows the carrier.")
@@ -404,7 +407,7 @@ def test_the_page_says_what_happened_and_why(
     assert "eve assigned it to ada. Reason: Knows the carrier." in thread
 
 
-def test_a_stale_page_says_the_latest_whatever_it_is(
+def test_stale_page_shows_the_latest_entry_of_any_kind(
     desk: Client, agent: Agent, eve: User, ticket: Ticket
 ) -> None:
     body = {"text": "Hi.", "reply": 1, "seen": token(ticket)}
@@ -413,9 +416,9 @@ def test_a_stale_page_says_the_latest_whatever_it_is(
     answer = desk.post(f"/admin/tickets/ticket/{ticket.pk}/write/", body)
 
     assert answer.status_code == 409
-    said = words(answer.content.decode())
-    assert "Not sent. There is something new on this ticket. eve assigned it to ada." in said
-    assert "Reason: Knows the carrier." in said
+    text = words(answer.content.decode())
+    assert "Not sent. There is something new on this ticket. eve assigned it to ada." in text
+    assert "Reason: Knows the carrier." in text
 
 
 AUTOMATIC = {
@@ -442,8 +445,8 @@ AUTOMATIC = {
 
 def by_automation(case: str) -> tuple[HistoryEntry, str]:
     name, facts, says = AUTOMATIC[case]
-    was = {"was": Status.PENDING} if case == "moved" else {}
-    stored = entry(case.split()[0], actor=f"automation:{name}", data=facts, **was)
+    extra = {"before": Status.PENDING} if case == "moved" else {}
+    stored = entry(case.split()[0], actor=f"automation:{name}", data=facts, **extra)
     return stored, f"The automation {says}"
 
 

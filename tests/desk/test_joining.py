@@ -1,4 +1,4 @@
-"""Agents by file and by invitation."""
+"""Agents are added from a file and by invitation."""
 
 import re
 from datetime import timedelta
@@ -58,10 +58,10 @@ def new_logins() -> list[str]:
 
 
 def link() -> str:
-    """In the newest email."""
-    found = re.search(r"http://testserver(/admin/invitation/\S+)", str(newest().secret_text))
-    assert found
-    return found[1]
+    """Return the link in the newest email."""
+    match = re.search(r"http://testserver(/admin/invitation/\S+)", str(newest().secret_text))
+    assert match
+    return match[1]
 
 
 def newest() -> Mail:
@@ -106,7 +106,7 @@ def test_a_file_may_have_the_line_ends_of_any_program(lead: Client, end: str) ->
 
 
 @pytest.mark.parametrize("sign", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\u00a0"])
-def test_a_sign_that_ends_no_line_is_a_blank_in_its_cell(lead: Client, sign: str) -> None:
+def test_unusual_line_separator_is_a_space_in_its_cell(lead: Client, sign: str) -> None:
     lead.post(PAGE, {"step": "add", "text": GOOD.replace("María", f"Ana{sign}María")})
 
     assert User.objects.get(username="maria").first_name == "Ana María"
@@ -120,23 +120,23 @@ def test_one_bad_line_and_nobody_is_added_and_each_fault_is_named(lead: Client) 
         + "ANA,,,,,,,99,\n"
     )
 
-    known = ", ".join(code for code, _ in settings.LANGUAGES)
+    languages = ", ".join(code for code, _ in settings.LANGUAGES)
 
     html = upload(lead, bad)
     lead.post(PAGE, {"step": "add", "text": bad})
 
-    for said in (
+    for message in (
         "Line 3, login: A user with that username already exists.",
         "Line 3, e-mail: Enter a valid email address.",
         "Line 3, group: Write agent or lead.",
         "Line 3, zone: There is no time zone Mars/Base.",
-        f"Line 3, language: Write {known}, or leave it empty.",
+        f"Line 3, language: Write {languages}, or leave it empty.",
         "Line 3, types: Write IDs of ticket types",
         "Line 3, capacity: Enter a whole number from 1 on.",
         "Line 4, login: The login is in line 2 already.",
         "Line 4, e-mail: Enter an e-mail address",
     ):
-        assert said in html, said
+        assert message in html, message
     assert "Line 2" not in html
     assert new_logins() == []
     assert not Invitation.objects.exists()
@@ -150,7 +150,7 @@ def test_an_unknown_type_is_named(lead: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"", "The file is empty."),
         (b"\xff\xfe", "not UTF-8"),
@@ -163,9 +163,9 @@ def test_an_unknown_type_is_named(lead: Client) -> None:
     ],
 )
 def test_a_file_that_is_no_table_of_agents_is_refused(
-    lead: Client, content: bytes, said: str
+    lead: Client, content: bytes, message: str
 ) -> None:
-    assert said in upload(lead, content)
+    assert message in upload(lead, content)
     assert new_logins() == []
 
 
@@ -177,7 +177,7 @@ def test_a_wrong_field_of_one_agent_keeps_what_was_entered(lead: Client) -> None
     assert new_logins() == []
 
 
-def test_who_was_invited_sets_a_password_once_and_gets_tickets_from_then_on(
+def test_invited_agent_sets_a_password_once_and_then_gets_tickets(
     lead: Client,
 ) -> None:
     lead.post(PAGE, ONE)
@@ -266,7 +266,7 @@ def test_agents_neither_add_nor_invite(lead: Client) -> None:
     assert Mail.objects.count() == 1
 
 
-def test_nobody_gives_a_group_that_may_do_more_than_they(lead: Client) -> None:
+def test_nobody_assigns_a_group_above_their_own(lead: Client) -> None:
     roles.group("lead").permissions.remove(*build.permissions("assign_ticket"))
     roles.group("agent").permissions.add(*build.permissions("assign_ticket"))
     agent = User.objects.get(username="lea")
@@ -288,8 +288,8 @@ def run_import(file: Path, text: str, *options: str) -> str:
 def test_the_command_checks_first_and_adds_with_apply(tmp_path: Path) -> None:
     file = tmp_path / "agents.csv"
 
-    said = run_import(file, GOOD)
-    assert "2 added and invited, 0 changed with --apply; nothing was changed." in said
+    output = run_import(file, GOOD)
+    assert "2 added and invited, 0 changed with --apply; nothing was changed." in output
     assert not User.objects.exists()
     assert not AuditEntry.objects.exists()
     with pytest.raises(CommandError, match="--url"):
@@ -302,7 +302,7 @@ def test_the_command_checks_first_and_adds_with_apply(tmp_path: Path) -> None:
     assert AuditEntry.objects.latest("pk").outcome == "2 added and invited, 0 changed"
 
 
-def test_the_same_file_again_changes_nothing_and_so_does_what_is_exported(tmp_path: Path) -> None:
+def test_importing_again_or_an_export_changes_nothing(tmp_path: Path) -> None:
     file = tmp_path / "agents.csv"
     run_import(file, GOOD, "--apply", "--url", "https://desk.example")
     exported = StringIO()
@@ -323,8 +323,8 @@ def test_a_file_changes_roles_and_more_and_leaves_what_it_does_not_name(tmp_path
     maria.groups.add(roles.group("auditor"))
     text = "login,e-mail,group,types,capacity\nmaria,,agent,all,7\n"
 
-    said = run_import(file, text)
-    assert "maria: group, types, capacity" in said
+    output = run_import(file, text)
+    assert "maria: group, types, capacity" in output
     assert {one.name for one in maria.groups.all()} == {"lead", "auditor"}
 
     run_import(file, text, "--apply")
@@ -337,7 +337,7 @@ def test_a_file_changes_roles_and_more_and_leaves_what_it_does_not_name(tmp_path
     assert User.objects.get(username="juan").is_active
 
 
-def test_who_is_named_off_is_switched_off_and_signed_out(tmp_path: Path, lead: Client) -> None:
+def test_user_marked_off_is_switched_off_and_signed_out(tmp_path: Path, lead: Client) -> None:
     file = tmp_path / "agents.csv"
     text = "login,e-mail,state\nlea,,off\nnew,new@desk.example,off\n"
 
@@ -373,19 +373,19 @@ def test_one_bad_row_and_the_command_changes_nobody(tmp_path: Path) -> None:
             "import_agents", file, "--apply", "--url", "https://desk.example", stderr=errors
         )
 
-    for said in (
+    for message in (
         "Line 3, login: This user is no agent.",
         "Line 4, e-mail: Enter a valid email address.",
         "Line 5, state: Write on or off, or leave it empty.",
         "Line 5, login: There is such a user, in upper or lower case.",
     ):
-        assert said in errors.getvalue()
+        assert message in errors.getvalue()
     assert Agent.objects.get(user__username="lea").capacity != 9
     assert User.objects.count() == 2
 
 
 @pytest.mark.parametrize(
-    ("cells", "said"),
+    ("cells", "message"),
     [
         ("lea,,Mars/Base,,", "zone: There is no time zone Mars/Base."),
         ("lea,,,99,", "types: There is no ticket type 99."),
@@ -393,7 +393,7 @@ def test_one_bad_row_and_the_command_changes_nobody(tmp_path: Path) -> None:
         ("root,,,,off", "state: A superuser is not switched off by a file."),
     ],
 )
-def test_a_change_that_is_wrong_is_named(tmp_path: Path, cells: str, said: str) -> None:
+def test_a_change_that_is_wrong_is_named(tmp_path: Path, cells: str, message: str) -> None:
     build.agent("lea")
     User.objects.filter(pk=build.agent("root").user.pk).update(is_superuser=True)
     errors = StringIO()
@@ -403,7 +403,7 @@ def test_a_change_that_is_wrong_is_named(tmp_path: Path, cells: str, said: str) 
     with pytest.raises(CommandError):
         call_command("import_agents", file, "--apply", stderr=errors)
 
-    assert f"Line 2, {said}" in errors.getvalue()
+    assert f"Line 2, {message}" in errors.getvalue()
     assert User.objects.filter(is_active=True).count() == 2
 
 

@@ -1,6 +1,6 @@
-"""The keys that the manual and the pages' own help tell of are those that there are.
+"""The keys in the manual and in the pages' help are exactly those that work.
 
-The scripts have a map of their own keys. Those of the moves come from the table of statuses.
+The scripts have a map of their own keys. The keys of the moves come from the table of statuses.
 """
 
 import re
@@ -14,7 +14,7 @@ from tickets.statuses import AGENT_MOVES
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = ROOT / "desk" / "static" / "desk"
 TEMPLATES = ROOT / "templates"
-# What the scripts and the browser do outside of the maps: tests/browser presses these.
+# Keys outside of the maps, handled by scripts or the browser: tests/browser presses these.
 BESIDE = {"Enter", "Esc", "Ctrl", "Ctrl+Enter", "Ctrl+K", "g", "q", "z"}
 MOVES = {move.key: move.verb.lower() for move in AGENT_MOVES.values()}
 PLACES = [
@@ -23,28 +23,28 @@ PLACES = [
 ]
 
 
-def known(script: str) -> set[str]:
-    """The letters of the script's own map of keys."""
+def script_keys(script: str) -> set[str]:
+    """Return the letters in the script's own map of keys."""
     text = (SCRIPTS / script).read_text()
-    found = re.search(
+    match = re.search(
         r"const keys = \{(.*?)^\s*\};", text, re.DOTALL | re.MULTILINE | re.IGNORECASE
     )
-    return set(re.findall(r'(?:^|[\s{,])"?([^\s"])"?: \(\) =>', found[1]))
+    return set(re.findall(r'(?:^|[\s{,])"?([^\s"])"?: \(\) =>', match[1]))
 
 
 def rows() -> list[list[str]]:
-    """The manual's table of keys, as cells."""
+    """Return the cells of the manual's table of keys, row by row."""
     section = (ROOT / "docs" / "desk.md").read_text().split("\n## Keys\n")[1].split("\n## ")[0]
     return [row.strip("|").split("|") for row in section.splitlines() if row.startswith("| `")]
 
 
-def told(place: int) -> set[str]:
-    """The keys of the manual's table that do something in this place."""
+def manual_keys(place: int) -> set[str]:
+    """Return the keys of the manual's table that do something in this place."""
     return {key for row in rows() if row[place].strip() for key in re.findall(r"`(.+?)`", row[0])}
 
 
-def shown(template: str) -> set[str]:
-    """The keys of the page's own help, for somebody who works tickets."""
+def help_keys(template: str) -> set[str]:
+    """Return the keys in the page's own help for somebody who works tickets."""
     text = (TEMPLATES / template).read_text()
     if "agent_moves" in text:
         moves = [(move.key, move.verb) for move in AGENT_MOVES.values()]
@@ -54,25 +54,27 @@ def shown(template: str) -> set[str]:
 
 
 @pytest.mark.parametrize(("place", "script", "help", "moves"), PLACES)
-def test_the_keys_told_are_those_there_are(
+def test_documented_keys_are_the_working_ones(
     place: int, script: str, help: str, moves: set[str]
 ) -> None:
-    assert len(known(script)) >= 5
-    there = known(script) | moves
-    assert told(place) - BESIDE == there, "docs/desk.md, the table under Keys: a row for each key"
-    assert shown(help) - BESIDE == there, f"templates/{help}: name each key"
+    assert len(script_keys(script)) >= 5
+    there = script_keys(script) | moves
+    assert manual_keys(place) - BESIDE == there, (
+        "docs/desk.md, the table under Keys: a row for each key"
+    )
+    assert help_keys(help) - BESIDE == there, f"templates/{help}: name each key"
 
 
-def test_the_manual_tells_the_keys_of_the_moves() -> None:
-    found = {row[0].strip(" `"): row[2].strip() for row in rows()}
+def test_manual_lists_the_keys_of_the_moves() -> None:
+    manual_rows = {row[0].strip(" `"): row[2].strip() for row in rows()}
 
-    assert {key: found.get(key) for key in MOVES} == MOVES, (
+    assert {key: manual_rows.get(key) for key in MOVES} == MOVES, (
         "docs/desk.md, the table under Keys: the key and the verb of each move"
     )
 
 
 def test_no_move_takes_a_key_that_means_something_else() -> None:
-    others = known("ticket.js") | BESIDE
+    others = script_keys("ticket.js") | BESIDE
 
     free = sorted(set("abcdefghijklmnopqrstuvwxyz") - others - set(MOVES))
     what_to_do = f"tickets/statuses.py: give each move a key of its own; {free} are free"

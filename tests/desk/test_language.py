@@ -1,4 +1,4 @@
-"""Who reads the desk in which language and zone (decisions N20 and N21)."""
+"""Language and time zone in which each user reads the desk (decisions N20 and N21)."""
 
 import re
 from datetime import UTC, datetime
@@ -31,8 +31,8 @@ def signed_in(agent: Agent) -> Client:
     return client
 
 
-def shown(client: Client, path: str) -> str:
-    """The page at the end of all redirections."""
+def final_page(client: Client, path: str) -> str:
+    """Return the page at the end of all redirections."""
     return client.get(path, follow=True).content.decode()
 
 
@@ -41,27 +41,25 @@ def test_each_reads_the_desk_in_their_own_language(ticket: Ticket) -> None:
     ben.post(PAGE, {"language": "es", "time_zone": ""})
     page = f"{LIST}{ticket.pk}/change/"
 
-    assert ">Conversation<" in shown(ada, page)
-    spanish = shown(ben, page)
+    assert ">Conversation<" in final_page(ada, page)
+    spanish = final_page(ben, page)
 
     assert ">Conversación<" in spanish
     assert '<html lang="es"' in spanish
     for english in ("Conversation", "Due dates", "Take next", "Open tickets", "My account"):
         assert english not in spanish
-    assert "Mis tickets" in shown(ben, LIST)
-    assert "Quitar filtros" in shown(ben, f"{LIST}?q=nothing")
+    assert "Mis tickets" in final_page(ben, LIST)
+    assert "Quitar filtros" in final_page(ben, f"{LIST}?q=nothing")
 
 
-def test_a_spanish_deployment_speaks_spanish_to_who_chose_nothing(
-    settings: Settings, ticket: Ticket
-) -> None:
+def test_spanish_deployment_defaults_to_spanish(settings: Settings, ticket: Ticket) -> None:
     settings.DESK_LANGUAGE = "es"
     ada = signed_in(build.agent("ada"))
 
     assert "Iniciar sesión" in Client().get("/admin/login/").content.decode()
-    assert "Mis tickets" in shown(ada, LIST)
+    assert "Mis tickets" in final_page(ada, LIST)
     ada.post(PAGE, {"language": "en", "time_zone": ""})
-    assert ">Mine<" in re.sub(r">\s+|\s+<", lambda one: one[0].strip(), shown(ada, LIST))
+    assert ">Mine<" in re.sub(r">\s+|\s+<", lambda one: one[0].strip(), final_page(ada, LIST))
 
 
 def test_refuses_in_the_language_of_the_agent_and_of_the_api(ticket: Ticket) -> None:
@@ -73,7 +71,7 @@ def test_refuses_in_the_language_of_the_agent_and_of_the_api(ticket: Ticket) -> 
     assert "Escriba un motivo: se requiere para pasar de Pendiente" in page.content.decode()
 
 
-def test_what_is_added_to_an_agent_s_text_is_in_the_company_s_language(ticket: Ticket) -> None:
+def test_text_added_for_an_agent_is_in_the_company_s_language(ticket: Ticket) -> None:
     ben = signed_in(build.agent("ben"))
     ben.post(PAGE, {"language": "es", "time_zone": ""})
 
@@ -86,7 +84,7 @@ def test_times_are_in_the_reader_s_zone_which_the_page_names_once(ticket: Ticket
     ben = signed_in(build.agent("ben"))
     ben.post(PAGE, {"language": "es", "time_zone": "America/Mexico_City"})
 
-    html = shown(ben, f"{LIST}{ticket.pk}/change/")
+    html = final_page(ben, f"{LIST}{ticket.pk}/change/")
 
     assert '<time datetime="2026-01-02T03:04:00+00:00">01/01/2026 21:04</time>' in html
     assert html.count("Hora del centro, UTC-06:00") == 1
@@ -110,7 +108,7 @@ def test_the_zone_is_the_chosen_one_else_that_of_the_shifts_else_the_deployment_
     Agent.objects.filter(pk=agent.pk).update(time_zone=shifts)
     Preferences.objects.create(user=agent.user, time_zone=chosen)
 
-    assert f">{time}</time>" in shown(signed_in(agent), f"{LIST}{ticket.pk}/change/")
+    assert f">{time}</time>" in final_page(signed_in(agent), f"{LIST}{ticket.pk}/change/")
 
 
 def test_a_zone_that_does_not_exist_is_refused_and_leaves_no_trace() -> None:
@@ -129,12 +127,12 @@ def test_a_day_of_a_filter_is_one_of_the_reader_s_zone(ticket: Ticket) -> None:
     ben = signed_in(build.agent("ben"))
     ben.post(PAGE, {"language": "", "time_zone": "America/Mexico_City"})
 
-    def found(day: str) -> bool:
+    def is_listed(day: str) -> bool:
         query = f"{LIST}?queue=everything&opened_from={day}&opened_to={day}"
-        return f"#{ticket.pk}<" in shown(ben, query)
+        return f"#{ticket.pk}<" in final_page(ben, query)
 
-    assert found("2026-01-01")
-    assert not found("2026-01-02")
+    assert is_listed("2026-01-01")
+    assert not is_listed("2026-01-02")
 
 
 def test_a_macro_is_signed_with_the_agent_s_first_name(ticket: Ticket) -> None:
@@ -142,10 +140,10 @@ def test_a_macro_is_signed_with_the_agent_s_first_name(ticket: Ticket) -> None:
     build.macro("hello", text="{agent} here.")
     client = signed_in(agent)
 
-    assert "maria.gonzalez here." in shown(client, f"{LIST}{ticket.pk}/change/")
+    assert "maria.gonzalez here." in final_page(client, f"{LIST}{ticket.pk}/change/")
     agent.user.first_name, agent.user.last_name = "María", "González"
     agent.user.save()
-    assert "María here." in shown(client, f"{LIST}{ticket.pk}/change/")
+    assert "María here." in final_page(client, f"{LIST}{ticket.pk}/change/")
 
 
 def test_a_macro_with_an_unknown_placeholder_is_refused_with_those_there_are() -> None:

@@ -1,4 +1,4 @@
-"""People who left: what was theirs goes, who did what stays."""
+"""Forgetting people who left: their belongings go, and their name stays on their acts."""
 
 from io import StringIO
 
@@ -22,12 +22,12 @@ from tickets.models import Absence, Agent, HistoryEntry, Notification, Ticket, W
 from tickets.statuses import Status
 
 WORD = "zebracanary"
-# Who left is still that user, and that agent of old tickets.
+# Rows that keep the user who left: the account itself, and the agent of old tickets.
 STAYS = {"auth_user", "tickets_agent", "auth_group", "auth_permission"}
 
 
 def person(name: str, word: str, ticket: Ticket) -> User:
-    """Somebody with one of everything that is kept of people at the desk."""
+    """Create somebody with one row of everything that is stored about people at the desk."""
     user = User.objects.create_user(
         name, f"{word}@example.com", word, first_name=word, last_name=word, is_staff=True
     )
@@ -90,9 +90,9 @@ def rows_about_people() -> dict[str, int]:
     }
 
 
-def test_what_was_theirs_goes_and_who_did_what_stays(leaver: User) -> None:
+def test_personal_rows_go_and_acts_stay(leaver: User) -> None:
     others, before = places_of("quaggacanary"), rows_about_people()
-    # Two of each, one of whom leaves: what this test does not make is not tried.
+    # Create two of each, one of whom leaves: a row that this test does not create is not covered.
     missing = {table for table, number in before.items() if not number}
     assert missing <= {"axes_accessattemptexpiration", "desk_resetrequest"}
 
@@ -113,7 +113,7 @@ def test_what_was_theirs_goes_and_who_did_what_stays(leaver: User) -> None:
     assert (entry.about, entry.outcome) == ("user ada", "forgot ada")
 
 
-def test_may_be_done_again(leaver: User) -> None:
+def test_forgetting_twice_changes_nothing(leaver: User) -> None:
     run("ada")
 
     assert run("ada") == "forgot ada: no rows beside the user\n"
@@ -134,5 +134,5 @@ def test_who_is_active_is_not_forgotten(leaver: User) -> None:
         run("eve")
 
     assert places_of("quaggacanary").items() >= before.items()
-    with pytest.raises(leavers.StillHere):
+    with pytest.raises(leavers.UserStillActive):
         leavers.forget_user(User.objects.get(username="eve"), dry_run=True)

@@ -1,4 +1,4 @@
-"""Towers of marks are clipped and gaps joined where text is shown, and stored as they came."""
+"""Stacked marks are clipped and gaps joined where text is shown; the stored text is unchanged."""
 
 import pypdfium2
 import pytest
@@ -21,7 +21,7 @@ EVIL = f"{TOWER} {GAP}"
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "expected"),
     [
         (TOWER, CLIPPED),
         ("a" + "\u0301\u200d" * 99, "a" + "\u0301\u200d" * 4),
@@ -39,14 +39,14 @@ EVIL = f"{TOWER} {GAP}"
         ("", ""),
     ],
 )
-def test_what_is_shown_of_a_text(text: str, shown: str) -> None:
-    assert legible(text) == shown
+def test_marks_are_clipped_and_gaps_joined(text: str, expected: str) -> None:
+    assert legible(text) == expected
 
 
-def test_wherever_it_is_read(api: APIClient, company: Company, desk: Client) -> None:
+def test_every_outlet_clips_marks(api: APIClient, company: Company, desk: Client) -> None:
     ticket = build.ticket(company, type_id=5, comments="")
-    sent = api.post(f"/company/tickets/{ticket.pk}/comments", {"comment": EVIL})
-    assert sent.status_code == 200, sent.json()
+    response = api.post(f"/company/tickets/{ticket.pk}/comments", {"comment": EVIL})
+    assert response.status_code == 200, response.json()
 
     html = desk.get(f"{LIST}{ticket.pk}/change/").content.decode()
     claim = b"".join(take(desk, ticket, "pdf").streaming_content)
@@ -57,9 +57,9 @@ def test_wherever_it_is_read(api: APIClient, company: Company, desk: Client) -> 
     _, pages = text_of(claim)
     assert pages < 5
     assert pypdfium2.PdfDocument(claim)
-    # Stored as it came.
+    # The stored text is unchanged.
     assert Comment.objects.get().text.count("\u0301") == 150
 
 
-def test_in_an_email() -> None:
+def test_emails_clip_marks() -> None:
     assert indented(EVIL) == f"> {CLIPPED} first\n>\n>\n> last"

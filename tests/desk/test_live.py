@@ -1,4 +1,4 @@
-"""Pages that are open learn what happens: which tickets changed, what somebody is told of."""
+"""Open pages learn what happens: changed tickets and notifications."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from tickets import updating, working
 from tickets.assignment import reassigning
 from tickets.changes.actors import Actor
 from tickets.changes.notifications import mark_read
-from tickets.changes.seen import seen_of
+from tickets.changes.seen import page_token_of
 from tickets.changes.snoozing import snooze, wake_due
 from tickets.changes.watching import start_watching
 from tickets.models import Agent, Notification, Snooze, Ticket
@@ -34,7 +34,7 @@ NOTHING: dict[str, list[str]] = {"changed": [], "entered": [], "mine": []}
 
 
 class Clock:
-    """The clock of the web process; a page asks every two seconds."""
+    """Clock of the web process; a page asks every two seconds."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -45,15 +45,15 @@ class Clock:
 
 @pytest.fixture(autouse=True)
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    made = Clock()
+    clock = Clock()
     watcher = changes.Watcher()
-    monkeypatch.setattr(watcher, "clock", made)
+    monkeypatch.setattr(watcher, "clock", clock)
     for module in (asking, waiting):
         monkeypatch.setattr(module, "WATCHER", watcher)
     monkeypatch.setattr(asking.ASKERS, "entries", OrderedDict())
     # A test of the web server may have run in this process before.
     monkeypatch.setattr(asking.Server, "keeps_requests", False)
-    return made
+    return clock
 
 
 @pytest.fixture
@@ -67,25 +67,25 @@ def lead(db: None) -> User:
 
 
 class Page:
-    """A page that is open: it asks again, and says what it has heard so far."""
+    """An open page that polls, and reports what it has heard so far."""
 
     def __init__(self, desk: Client, clock: Clock, **shows: object) -> None:
         self.desk, self.clock, self.shows = desk, clock, shows
         self.since = 0.0
-        self.known: set[str] = set()
-        self.had: dict[str, object] = {}
+        self.changes: set[str] = set()
+        self.counters: dict[str, object] = {}
         self.ask()
 
     def asking(self) -> dict[str, object]:
-        return {**self.shows, "since": self.since, "known": ",".join(self.known), **self.had}
+        return {**self.shows, "since": self.since, "known": ",".join(self.changes), **self.counters}
 
     def ask(self) -> dict[str, Any]:
         self.clock.now += 5
         news: dict[str, Any] = {**NOTHING, **self.desk.get(LIVE, self.asking()).json()}
         self.since = news["now"]
-        self.had = {"counted": news["counted"], "notified": news["notified"]}
+        self.counters = {"counted": news["counted"], "notified": news["notified"]}
         for what in NOTHING:
-            self.known |= set(news[what])
+            self.changes |= set(news[what])
         return news
 
 
@@ -97,17 +97,17 @@ def test_a_ticket_s_page_hears_of_each_change_once_and_with_the_token_that_forms
 
     updating.comment(company, ticket.pk, ACME, "Where is it?")
     updating.comment(company, build.ticket(company).pk, ACME, "Another one.")
-    assert page.ask()["changed"] == [str(seen_of(ticket))]
+    assert page.ask()["changed"] == [str(page_token_of(ticket))]
     assert page.ask()["changed"] == []
 
     working.move(ticket.pk, Status.IN_REVIEW, user=agent.user)
-    assert page.ask()["changed"] == [str(seen_of(ticket))]
+    assert page.ask()["changed"] == [str(page_token_of(ticket))]
 
 
-def test_what_commits_late_is_not_missed(
+def test_late_commit_is_not_missed(
     desk: Client, clock: Clock, company: Company, ticket: Ticket, agent: Agent
 ) -> None:
-    """Ids are given out before they are committed: a lower one may come after a higher."""
+    """Find lower ids that come after higher ones: ids are assigned before the commit."""
     other = build.ticket(company, agent=agent)
     page = Page(desk, clock, shown=f"{ticket.pk},{other.pk}")
     updating.comment(company, ticket.pk, ACME, "First.")
@@ -141,7 +141,7 @@ def test_a_list_hears_which_tickets_came_into_its_queue(
 
     reassigning.reassign(free.pk, agent, user=lead)
 
-    assert page.ask()["entered"] == [str(seen_of(free))] * enters
+    assert page.ask()["entered"] == [str(page_token_of(free))] * enters
 
 
 def test_a_comment_brings_no_ticket_into_a_queue_that_it_was_in(
@@ -153,8 +153,8 @@ def test_a_comment_brings_no_ticket_into_a_queue_that_it_was_in(
 
     news = page.ask()
     assert news["entered"] == []
-    assert news["changed"] == [str(seen_of(ticket))]
-    assert news["mine"] == [str(seen_of(ticket))]
+    assert news["changed"] == [str(page_token_of(ticket))]
+    assert news["mine"] == [str(page_token_of(ticket))]
     assert page.ask()["news"] is False
 
 
@@ -184,8 +184,8 @@ def test_only_leads_hear_of_the_queues_of_leads(
 
     reassigning.reassign(free.pk, agent, user=lead)
 
-    heard = [page.ask() for page in pages]
-    assert [news["entered"] for news in heard] == [[], [str(seen_of(free))]]
+    answers = [page.ask() for page in pages]
+    assert [news["entered"] for news in answers] == [[], [str(page_token_of(free))]]
     counts = [client.get(LIVE).json()["counts"] for client in (desk, leads)]
     assert ["everyone" in one for one in counts] == [False, True]
 
@@ -206,7 +206,7 @@ def test_a_known_page_waits_until_there_is_news_for_it(
     ticket: Ticket,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def sent(page: Page, **changes: object) -> AsSent:
+    def request_as_sent(page: Page, **changes: object) -> AsSent:
         cookie = ("COOKIE", f"sessionid={desk.cookies['sessionid'].value}")
         return AsSent(urlencode({**page.asking(), "wait": 1, **changes}), [cookie])
 
@@ -215,7 +215,7 @@ def test_a_known_page_waits_until_there_is_news_for_it(
     assert page.ask()["waits"] is False
     monkeypatch.setattr(asking.Server, "keeps_requests", True)
     assert page.ask()["waits"] is True
-    mine, other = sent(page), sent(page, ticket=0)
+    mine, other = request_as_sent(page), request_as_sent(page, ticket=0)
     stranger = mine._replace(headers=[("COOKIE", "sessionid=made-up")])
 
     assert [waiting.may_wait(one) for one in (mine, other, stranger)] == [True, True, False]
@@ -228,7 +228,7 @@ def test_a_known_page_waits_until_there_is_news_for_it(
     updating.comment(company, ticket.pk, ACME, "Where is it?")
     clock.now += 1
     assert waiting.have_news([mine, other]) == [True, False]
-    # Who was signed out meanwhile is told so.
+    # The page of a user who was signed out meanwhile is answered at once.
     desk.post("/admin/logout/")
     assert waiting.have_news([mine, other]) == [True, True]
 
@@ -266,7 +266,7 @@ def test_who_sees_no_tickets_hears_nothing(client: Client, db: None) -> None:
     assert 'id="desk-bell"' not in client.get("/admin/").content.decode()
 
 
-def test_who_still_owes_a_second_factor_hears_nothing(desk: Client) -> None:
+def test_user_without_second_factor_hears_nothing(desk: Client) -> None:
     session = desk.session
     session["second_factor"] = "code"
     session.save()
@@ -274,14 +274,14 @@ def test_who_still_owes_a_second_factor_hears_nothing(desk: Client) -> None:
     assert desk.get(LIVE).status_code == 302
 
 
-@pytest.mark.parametrize("asked", ["since=nan", "since=1e999", "since=x", "queue=x&shown=%00,x"])
-def test_nonsense_is_answered_with_nothing(desk: Client, asked: str) -> None:
-    answer = desk.get(f"{LIVE}?{asked}").json()
+@pytest.mark.parametrize("query", ["since=nan", "since=1e999", "since=x", "queue=x&shown=%00,x"])
+def test_invalid_queries_get_an_empty_answer(desk: Client, query: str) -> None:
+    answer = desk.get(f"{LIVE}?{query}").json()
 
     assert answer.get("changed", []) == []
 
 
-def test_asking_again_costs_no_query_and_many_pages_no_more_than_one(
+def test_polling_costs_no_query_and_many_pages_cost_one(
     desk: Client, clock: Clock, company: Company, ticket: Ticket
 ) -> None:
     page = Page(desk, clock, ticket=ticket.pk)
@@ -338,9 +338,9 @@ def test_notifications_are_listed_and_marked_as_read_one_or_all(
     working.write(other.pk, "Look, @ada.", user=lead, public=False)
     start_watching(other.pk, user=agent.user)
 
-    said = desk.get(ALL).content.decode()
-    assert f"eve mentioned you on ticket #{other.pk}." in said
-    assert said.count("desk-unread-one") == 2
+    html = desk.get(ALL).content.decode()
+    assert f"eve mentioned you on ticket #{other.pk}." in html
+    assert html.count("desk-unread-one") == 2
 
     desk.post(f"{ALL}read/", {"ticket": ticket.pk})
     assert [one.ticket_id for one in Notification.objects.unread()] == [other.pk]
@@ -351,7 +351,7 @@ def test_notifications_are_listed_and_marked_as_read_one_or_all(
     assert desk.get(ALL).content.decode().count("desk-unread-one") == 0
 
 
-def test_to_open_a_ticket_is_to_read_what_one_was_notified_of_it(
+def test_opening_a_ticket_marks_its_notifications_as_read(
     desk: Client, company: Company, ticket: Ticket, agent: Agent
 ) -> None:
     other = build.ticket(company, agent=agent)
@@ -364,21 +364,21 @@ def test_to_open_a_ticket_is_to_read_what_one_was_notified_of_it(
     assert [one.ticket_id for one in Notification.objects.unread()] == [other.pk]
 
 
-def test_marking_as_read_waits_for_nobody(company: Company, ticket: Ticket, agent: Agent) -> None:
+def test_marking_as_read_waits_for_no_lock(company: Company, ticket: Ticket, agent: Agent) -> None:
     updating.comment(company, ticket.pk, ACME, "Where is it?")
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         assert mark_read(agent.user) == 1
 
-    assert any("SKIP LOCKED" in one["sql"] for one in asked.captured_queries)
+    assert any("SKIP LOCKED" in one["sql"] for one in queries.captured_queries)
 
 
-def test_what_another_process_found_a_moment_before_is_still_told() -> None:
+def test_change_found_by_another_process_is_still_reported() -> None:
     place = places.TicketPlace(frozenset(), None, frozenset())
     kinds = frozenset({"moved"})
-    found = {
+    results = {
         at: changes.ChangedTicket(at, 1, 1, kinds, place, float(at)) for at in (90, 97, 98, 99, 100)
     }
-    snapshot = changes.Snapshot(at=100, changes=found)
+    snapshot = changes.Snapshot(at=100, changes=results)
 
     assert [one.ticket_id for one in snapshot.since(100)] == [98, 99, 100]
 

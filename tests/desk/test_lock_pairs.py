@@ -19,7 +19,7 @@ from desk.queue import views
 from desk.storms import replies, services
 from desk.ticket import leaving, pending
 from tests import builders as build
-from tests.locks import MakePair, Pair, in_transaction, made_in, play, shows, twice
+from tests.locks import MakePair, Pair, in_transaction, pairs_in, play, shows, twice
 from tickets.changes.writes import StaleTicket
 from tickets.models import Comment, PendingAnswer, Phone, UnfinishedFile
 from tickets.statuses import Status
@@ -165,11 +165,11 @@ def save_the_last_view() -> Pair:
 
 def storm(state: Storm.State = Storm.State.OPEN) -> Storm:
     hour = timezone.now() - timedelta(hours=2)
-    made = Storm.objects.create(
+    storm = Storm.objects.create(
         carrier_name="redpack", hour=hour, found=12, usual=1.0, state=state, title="Strike"
     )
-    made.tickets.add(build.ticket(build.company(), carrier_name="redpack"))
-    return made
+    storm.tickets.add(build.ticket(build.company(), carrier_name="redpack"))
+    return storm
 
 
 @shows("desk/storms/replies.py::start_reply")
@@ -193,7 +193,7 @@ def answer_the_same_tickets() -> Pair:
         replies.answer_batch(reply.pk)
         return Comment.objects.count()
 
-    # Without the lock on the reply the second waits for the ticket, and answers it again.
+    # Without the lock on the reply the second run waits for the ticket, and answers it again.
     return twice(count_answers, gives=1)
 
 
@@ -259,6 +259,6 @@ def link_the_same_tickets() -> Pair:
 
 
 @pytest.mark.usefixtures("rows_to_keep")
-@pytest.mark.parametrize("make", made_in(__name__), ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", pairs_in(__name__), ids=lambda make: make.__name__)
 def test_second_party_waits_or_passes_by(make: MakePair) -> None:
     play(make())

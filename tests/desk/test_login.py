@@ -59,7 +59,7 @@ def test_a_name_that_is_nobody_s_is_locked_alike(client: Client) -> None:
     assert guess(client, 5, "nobody").content.decode().count(LOCKED) == 1
 
 
-def test_another_browser_or_a_forged_header_does_not_get_around_it(client: Client) -> None:
+def test_other_browser_or_forged_header_does_not_bypass_the_lock(client: Client) -> None:
     guess(client, 3)
     guess(client, 2, HTTP_USER_AGENT="other", HTTP_X_FORWARDED_FOR="10.9.9.9")
 
@@ -68,9 +68,7 @@ def test_another_browser_or_a_forged_header_does_not_get_around_it(client: Clien
         assert answer.status_code == 429
 
 
-def test_behind_a_proxy_its_word_counts_and_only_its_own(
-    client: Client, settings: Settings
-) -> None:
+def test_forwarded_address_counts_only_from_the_proxy(client: Client, settings: Settings) -> None:
     settings.PROXY_COUNT = 1
 
     for n in range(5):
@@ -100,12 +98,12 @@ def test_an_operator_opens_it_by_a_command(client: Client) -> None:
     assert attempt(client, "secret").status_code == 302
 
 
-def test_what_was_typed_is_neither_kept_nor_shown(client: Client, operator: Client) -> None:
+def test_typed_password_is_neither_stored_nor_shown(client: Client, operator: Client) -> None:
     attempt(client, "nearly-my-password")
 
-    kept = AccessAttempt.objects.values().get()
-    assert "nearly-my-password" not in str(kept)
-    page = f"/admin/axes/accessattempt/{kept['id']}/change/"
+    stored_attempt = AccessAttempt.objects.values().get()
+    assert "nearly-my-password" not in str(stored_attempt)
+    page = f"/admin/axes/accessattempt/{stored_attempt['id']}/change/"
     assert "csrfmiddlewaretoken=" not in operator.get(page).content.decode()
     assert operator.post(page, {"failures_since_start": 0}).status_code == 403
 

@@ -1,4 +1,4 @@
-"""Prepared answers: who writes them, how they fill the box, and that they act as one."""
+"""Macros: who writes them, how they fill the box, and that their acts are one."""
 
 from typing import Any
 
@@ -90,11 +90,11 @@ def test_fills_the_move_and_the_documents_without_a_script(desk: Client, ticket:
 
 
 @pytest.mark.parametrize("macro", ["x", "0", "9" * 40])
-def test_fills_nothing_with_a_macro_that_is_none(desk: Client, ticket: Ticket, macro: str) -> None:
+def test_unknown_macro_fills_nothing(desk: Client, ticket: Ticket, macro: str) -> None:
     assert desk.get(f"{LIST}{ticket.pk}/change/", {"macro": macro}).status_code == 200
 
 
-def test_says_once_what_is_a_reply_and_the_move_s_reason(desk: Client, ticket: Ticket) -> None:
+def test_reply_that_is_the_move_s_reason_is_stored_once(desk: Client, ticket: Ticket) -> None:
     answer = write(desk, ticket, "Send it.", "reply", to=4, requested=["Invoice"])
 
     assert answer.status_code == 302
@@ -141,7 +141,7 @@ def test_keeps_a_note_beside_an_acceptance_among_agents(desk: Client, ticket: Ti
     assert Ticket.objects.get().status == Status.ACCEPTED
 
 
-def test_says_nothing_when_the_move_cannot_be(desk: Client, ticket: Ticket) -> None:
+def test_impossible_move_sends_no_text(desk: Client, ticket: Ticket) -> None:
     Ticket.objects.filter(pk=ticket.pk).update(status=Status.ACCEPTED)
 
     assert write(desk, ticket, "No.", "reply", to=3).status_code == 409
@@ -150,10 +150,10 @@ def test_says_nothing_when_the_move_cannot_be(desk: Client, ticket: Ticket) -> N
 
 
 def test_overwrites_no_move_from_a_stale_page(desk: Client, ticket: Ticket) -> None:
-    shown = token(ticket)
+    page_token = token(ticket)
     working.write(ticket.pk, "Not yet.", user=build.agent("ben").user, public=False)
 
-    assert write(desk, ticket, "Yes.", "reply", to=2, seen=shown).status_code == 409
+    assert write(desk, ticket, "Yes.", "reply", to=2, seen=page_token).status_code == 409
     assert Ticket.objects.get().status == Status.IN_REVIEW
     assert Comment.objects.get().text == "Not yet."
 

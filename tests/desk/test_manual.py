@@ -1,4 +1,4 @@
-"""docs/desk.md: its table of moves is that of the statuses."""
+"""The table of moves in docs/desk.md matches the statuses."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ NEEDS = {(False, False): "nothing", (True, False): "a reason"}
 NEEDS[True, True] = "a reason, or the documents that are missing"
 
 
-def test_tells_every_move() -> None:
+def test_manual_lists_every_move() -> None:
     text = PAGE.read_text()
     rows = text[text.index("| move | to |") :].partition("\n\n")[0].splitlines()[2:]
 
@@ -17,8 +17,8 @@ def test_tells_every_move() -> None:
         (
             move.verb,
             to.label,
-            NEEDS[move.needs_reason, move.asks_for_documents],
-            "the company" if move.tells_company else "agents",
+            NEEDS[move.needs_reason, move.requests_documents],
+            "the company" if move.notifies_company else "agents",
         )
         for to, move in AGENT_MOVES.items()
     ], "docs/desk.md, the table that begins with | move | to |: a row for each move, in this order"

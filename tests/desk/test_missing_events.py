@@ -1,4 +1,4 @@
-"""Why did we not get the event: by the request that should have caused it."""
+"""Finding a missing event by the request that should have caused it."""
 
 import pytest
 from django.db import connection
@@ -15,41 +15,41 @@ FIND = "/admin/tickets/ticket/events/"
 OWN = "order-7"
 
 
-def shown(client: Client, **asked: str) -> tuple[set[str], str]:
-    """The deliveries on the page, and the page."""
-    html = client.get(FIND, asked).content.decode()
+def find_by_request(client: Client, **query: str) -> tuple[set[str], str]:
+    """Return the ids of the deliveries on the page, and the page."""
+    html = client.get(FIND, query).content.decode()
     return {str(one.pk) for one in Delivery.objects.all() if str(one.pk) in html}, html
 
 
 @pytest.fixture
 def caused(company: Company, birch: Company) -> list[str]:
-    """What one batch of the feed has caused for two companies; another request caused more."""
+    """Publish events of one request for two companies, and one of another; return the first two."""
     for each in (company, birch):
         build.webhook(each, auth_token="delivery-token-nobody-sees")
     with request_ids.named(OWN):
         publishing.publish([build.news(company, 1), build.news(birch, 2)])
-    found = [str(one.pk) for one in Delivery.objects.order_by("webhook__company_id")]
+    deliveries = [str(one.pk) for one in Delivery.objects.order_by("webhook__company_id")]
     with request_ids.named("order-8"):
         publishing.publish([build.news(company, 3)])
-    return found
+    return deliveries
 
 
 def test_finds_what_a_request_has_caused(
     desk: Client, caused: list[str], company: Company, birch: Company
 ) -> None:
-    assert shown(desk, request_id=OWN)[0] == set(caused)
-    assert shown(desk, request_id=OWN, company=str(birch.pk))[0] == {caused[1]}
-    assert shown(desk, request_id=OWN, type_id="5")[0] == set()
-    assert "delivery-token" not in shown(desk, request_id=OWN)[1]
+    assert find_by_request(desk, request_id=OWN)[0] == set(caused)
+    assert find_by_request(desk, request_id=OWN, company=str(birch.pk))[0] == {caused[1]}
+    assert find_by_request(desk, request_id=OWN, type_id="5")[0] == set()
+    assert "delivery-token" not in find_by_request(desk, request_id=OWN)[1]
 
 
 def test_a_delivery_is_found_for_its_own_company(
     desk: Client, caused: list[str], company: Company, birch: Company
 ) -> None:
-    assert "TRACK2" in shown(desk, delivery_id=caused[1])[1]
-    assert shown(desk, delivery_id=caused[1], company=str(birch.pk))[0] == {caused[1]}
+    assert "TRACK2" in find_by_request(desk, delivery_id=caused[1])[1]
+    assert find_by_request(desk, delivery_id=caused[1], company=str(birch.pk))[0] == {caused[1]}
 
-    html = shown(desk, delivery_id=caused[1], company=str(company.pk))[1]
+    html = find_by_request(desk, delivery_id=caused[1], company=str(company.pk))[1]
     assert "TRACK2" not in html
     assert f"There is no delivery {caused[1]}" in html
 
@@ -62,26 +62,26 @@ def test_of_two_parcels_of_one_number_the_newer_company_s_is_shown(
         publishing.publish([build.news(each, tracking_number="Z1", type=type_id)])
     newer = str(Delivery.objects.get(webhook__company=birch).pk)
 
-    assert shown(desk, tracking_number="Z1")[0] == {newer}
-    assert "No event of Z1 is stored" in shown(desk, tracking_number="Z1", type_id="5")[1]
+    assert find_by_request(desk, tracking_number="Z1")[0] == {newer}
+    assert "No event of Z1 is stored" in find_by_request(desk, tracking_number="Z1", type_id="5")[1]
 
 
 def test_says_where_a_request_has_caused_nothing(desk: Client, caused: list[str]) -> None:
-    found, html = shown(desk, request_id="order-9")
+    deliveries, html = find_by_request(desk, request_id="order-9")
 
-    assert found == set()
+    assert deliveries == set()
     assert "No event that request" in html
     assert "order-9" in html
 
 
-def test_of_very_much_some_is_shown(
+def test_long_result_is_truncated(
     desk: Client, caused: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lookup, "MOST_EVENTS", 1)
 
-    found, html = shown(desk, request_id=OWN)
+    deliveries, html = find_by_request(desk, request_id=OWN)
 
-    assert len(found) == 1
+    assert len(deliveries) == 1
     assert "Only some are shown." in html
 
 

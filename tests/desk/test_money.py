@@ -1,4 +1,4 @@
-"""Amounts of money are read with the decimals of their currency, wherever they are read."""
+"""Amounts of money are read with the decimals of their currency in every place."""
 
 from datetime import timedelta
 from decimal import Decimal

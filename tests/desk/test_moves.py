@@ -1,4 +1,4 @@
-"""Moves, replies and notes at the desk: POST only, asked why, refused when stale."""
+"""Moves, replies and notes at the desk: POST only, with a reason, refused when stale."""
 
 from typing import Any
 
@@ -27,8 +27,8 @@ def page(ticket: Ticket) -> str:
 
 
 def move(desk: Client, *tickets: Ticket, to: int, reason: str = "", **more: Any) -> HttpResponse:
-    said = {**picked(*tickets), **coded(to), "reason": reason}
-    return desk.post(f"{LIST}move/{to}/", {**said, **more})
+    form = {**picked(*tickets), **coded(to), "reason": reason}
+    return desk.post(f"{LIST}move/{to}/", {**form, **more})
 
 
 def nothing_happened(before: list[dict[str, Any]]) -> bool:
@@ -79,11 +79,11 @@ def test_moves_a_ticket_and_goes_back_to_it(desk: Client, ticket: Ticket, to: St
 
 
 def test_refuses_a_stale_page_and_keeps_what_was_typed(desk: Client, ticket: Ticket) -> None:
-    shown = token(ticket)
+    page_token = token(ticket)
     working.move(ticket.pk, Status.INCOMPLETE, user=build.agent("ben").user, reason="Which box?")
     before = list(Ticket.objects.values())
 
-    answer = move(desk, ticket, to=3, reason="A <long> story.", seen=shown)
+    answer = move(desk, ticket, to=3, reason="A <long> story.", seen=page_token)
 
     html = answer.content.decode()
     assert answer.status_code == 409
@@ -129,7 +129,7 @@ def test_knows_four_moves(desk: Client, ticket: Ticket, to: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "x", ":", "9" * 5000])
-def test_answers_404_to_a_selection_nobody_made(desk: Client, text: str) -> None:
+def test_unknown_selection_is_answered_with_404(desk: Client, text: str) -> None:
     assert desk.post(f"{LIST}move/2/", {"ticket": text}).status_code == 404
 
 
@@ -234,7 +234,7 @@ def test_keeps_out_who_may_not_work_on_tickets(
         assert getattr(client, method)(address, body).status_code == 403
     selected = {"action": "move_to_accepted", "_selected_action": [ticket.pk]}
     refused = client.post(LIST, selected)
-    # Who may look gets the list again: it has no such action for them.
+    # Users who may only look get the list again, which offers them no such action.
     assert refused.status_code == (200 if permission else 403)
     assert "why?" not in refused.content.decode()
     assert nothing_happened(before)

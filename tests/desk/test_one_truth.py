@@ -39,8 +39,8 @@ MEXICO, MADRID = ZoneInfo("America/Mexico_City"), ZoneInfo("Europe/Madrid")
 LIST = "/admin/tickets/ticket/"
 
 
-class Told(NamedTuple):
-    """What one place says: as it is read there, and the moments and the amount that it means."""
+class Reading(NamedTuple):
+    """Texts of one place, and the moments and the amount that they mean."""
 
     deadline: str
     due: datetime
@@ -59,7 +59,7 @@ def company(company: Company) -> Company:
 
 @pytest.fixture
 def lead(db: None) -> User:
-    """A lead whose shifts are in Madrid."""
+    """Create a lead whose shifts are in Madrid."""
     eve = build.agent("eve", group="lead", time_zone=MADRID.key)
     return eve.user
 
@@ -76,8 +76,10 @@ def near_midnight(zone: ZoneInfo) -> datetime:
     return datetime.combine(day, time(23, 50), zone)
 
 
-def asked(company: Company, lead: User, due: datetime, shipment_id: int = 4101) -> Ticket:
-    """A ticket whose company is asked for something, and whose claim can be filed until `due`."""
+def incomplete_ticket(
+    company: Company, lead: User, due: datetime, shipment_id: int = 4101
+) -> Ticket:
+    """Create a ticket whose company is asked for something; its claim can be filed until `due`."""
     FilingRule.objects.get_or_create(type_id=5, defaults={"days": 30})
     shipped = due - timedelta(days=30)
     shipment = build.shipment(company, shipment_id, carrier_name="Estafeta", shipped_at=shipped)
@@ -93,11 +95,11 @@ def asked(company: Company, lead: User, due: datetime, shipment_id: int = 4101) 
 
 
 def claim_file(browser: Client, ticket: Ticket, language: str, copy: str, form: str = "pdf") -> Any:
-    said = {"language": language, "for": copy, "as": form}
-    return browser.post(f"{LIST}{ticket.pk}/claim-file/", said)
+    form_data = {"language": language, "for": copy, "as": form}
+    return browser.post(f"{LIST}{ticket.pk}/claim-file/", form_data)
 
 
-def on_desk(browser: Client, lead: User, ticket: Ticket, language: str) -> Told:
+def on_desk(browser: Client, lead: User, ticket: Ticket, language: str) -> Reading:
     Preferences.objects.update_or_create(user=lead, defaults={"language": language})
     cache.clear()
     html = browser.get(f"{LIST}{ticket.pk}/change/").content.decode()
@@ -105,34 +107,34 @@ def on_desk(browser: Client, lead: User, ticket: Ticket, language: str) -> Told:
         {"en": "Claim deadline", "es": "Límite del reclamo"}[language],
         {"en": "Opened", "es": "Abierto"}[language],
     )
-    found = re.search(rf"({'|'.join(ZONES)}), UTC", html, re.IGNORECASE)
-    assert found is not None
-    zone = found[1].replace("Hora", "hora")
+    match = re.search(rf"({'|'.join(ZONES)}), UTC", html, re.IGNORECASE)
+    assert match is not None
+    zone = match[1].replace("Hora", "hora")
     form = {"en": "%Y-%m-%d %H:%M", "es": "%d/%m/%Y %H:%M"}[language]
 
     def shown_at(label: str) -> tuple[str, datetime]:
-        found = re.search(rf'{label}</.*?<time datetime="([^"]+)">([^<]+)<', html, re.DOTALL)
-        assert found is not None
-        here = datetime.strptime(found[2], form).replace(tzinfo=ZoneInfo(ZONES[zone]))
-        # What a machine reads is what a person reads.
-        assert datetime.fromisoformat(found[1]).replace(second=0, microsecond=0) == here
-        return f"{found[2]} ({zone})", here
+        match = re.search(rf'{label}</.*?<time datetime="([^"]+)">([^<]+)<', html, re.DOTALL)
+        assert match is not None
+        here = datetime.strptime(match[2], form).replace(tzinfo=ZoneInfo(ZONES[zone]))
+        # The machine-readable time equals the text.
+        assert datetime.fromisoformat(match[1]).replace(second=0, microsecond=0) == here
+        return f"{match[2]} ({zone})", here
 
     money = re.search(r'<dd class="desk-money">([^<]+)</dd>', html)
     assert money is not None
     words, due = shown_at(deadline)
-    return Told(words, due, shown_at(opened)[1], money[1], as_amount(money[1]))
+    return Reading(words, due, shown_at(opened)[1], money[1], as_amount(money[1]))
 
 
-def in_email(ticket: Ticket) -> Told:
+def in_email(ticket: Ticket) -> Reading:
     text = " ".join(Mail.objects.get().text.split())
     (due,) = moments_in(text, "es")
     words = re.search(r"Responda .*? antes del (.*?\))", text)
     assert words is not None
-    return Told(words[1], due, None, "-", None)
+    return Reading(words[1], due, None, "-", None)
 
 
-def in_pdf(browser: Client, ticket: Ticket) -> Told:
+def in_pdf(browser: Client, ticket: Ticket) -> Reading:
     text, _ = text_of(b"".join(claim_file(browser, ticket, "es", "company").streaming_content))
     due, opened, money = (
         re.search(rf"{label} (.*?{end})", text)
@@ -145,7 +147,7 @@ def in_pdf(browser: Client, ticket: Ticket) -> Told:
     assert due is not None
     assert opened is not None
     assert money is not None
-    return Told(
+    return Reading(
         due[1],
         moments_in(due[1], "es")[0],
         moments_in(opened[1], "es")[0],
@@ -161,10 +163,10 @@ def exported(browser: Client) -> list[dict[str, str]]:
     return list(csv.DictReader(StringIO(text.removeprefix("\ufeff"), newline="")))
 
 
-def in_csv(browser: Client) -> Told:
+def in_csv(browser: Client) -> Reading:
     (row,) = exported(browser)
     due, opened = row["límite del reclamo (hora de Madrid)"], row["abierto (hora de Madrid)"]
-    return Told(
+    return Reading(
         due,
         datetime.fromisoformat(due),
         datetime.fromisoformat(opened),
@@ -173,7 +175,7 @@ def in_csv(browser: Client) -> Told:
     )
 
 
-def by_api(api: APIClient, ticket: Ticket) -> Told:
+def by_api(api: APIClient, ticket: Ticket) -> Reading:
     (row,) = api.get(f"/company/tickets/{ticket.pk}").json()["data"]
     due, opened = (
         datetime.fromisoformat(row[name]).replace(tzinfo=UTC)
@@ -181,7 +183,7 @@ def by_api(api: APIClient, ticket: Ticket) -> Told:
     )
     claimed = row["amounts"]["claimed"]
     amount = f"{claimed} {row['amounts']['currency']}"
-    return Told(f"{row['claim_deadline']} (UTC)", due, opened, amount, Decimal(str(claimed)))
+    return Reading(f"{row['claim_deadline']} (UTC)", due, opened, amount, Decimal(str(claimed)))
 
 
 def as_amount(text: str) -> Decimal:
@@ -196,7 +198,7 @@ def test_six_places_tell_one_deadline_one_amount_and_one_opening(
     browser: Client, lead: User, company: Company, api: APIClient
 ) -> None:
     due = near_midnight(MEXICO)
-    ticket = asked(company, lead, due)
+    ticket = incomplete_ticket(company, lead, due)
 
     places = {
         "desk, English": on_desk(browser, lead, ticket, "en"),
@@ -216,7 +218,7 @@ def test_six_places_tell_one_deadline_one_amount_and_one_opening(
     assert {one.claimed for one in places.values() if one.claimed} == {Decimal("4850.50")}
     opened = [one.opened for one in places.values() if one.opened]
     assert {at.replace(second=0, microsecond=0) for at in opened} == {minute}
-    # The company's day in what is written to it, the reader's day at the desk: not the same one.
+    # Letters name the company's day and the desk names the reader's, which differ.
     days = (one.due.date() - due.date() for one in places.values())
     assert [one.days for one in days] == [1, 1, 0, 0, 1, 1]
 
@@ -224,21 +226,21 @@ def test_six_places_tell_one_deadline_one_amount_and_one_opening(
 def test_a_lead_elsewhere_reads_what_the_company_was_told(
     browser: Client, lead: User, company: Company
 ) -> None:
-    ticket = asked(company, lead, near_midnight(MEXICO))
+    ticket = incomplete_ticket(company, lead, near_midnight(MEXICO))
 
     elsewhere = browser.get(f"{LIST}{ticket.pk}/change/").content.decode()
     Agent.objects.update(time_zone=MEXICO.key)
     cache.clear()
     there = browser.get(f"{LIST}{ticket.pk}/change/").content.decode()
 
-    (told,) = moments_in(elsewhere, "en")
-    assert told == ticket.filing_due_at
+    (moment,) = moments_in(elsewhere, "en")
+    assert moment == ticket.filing_due_at
     assert "For the company: " not in there.replace("\n", "")
     assert moments_in(there, "en") == []
 
 
 @pytest.mark.parametrize(
-    ("zone", "deployment", "named"),
+    ("zone", "deployment", "expected_zone"),
     [
         ("Asia/Kathmandu", "UTC", "hora de Kathmandu"),
         ("", "America/Mexico_City", "hora del centro"),
@@ -254,26 +256,26 @@ def test_letter_and_claim_file_are_in_the_zone_of_the_company_else_of_the_deploy
     settings: Settings,
     zone: str,
     deployment: str,
-    named: str,
+    expected_zone: str,
 ) -> None:
     settings.DESK_TIME_ZONE = deployment
-    # As a row may hold it that no form has seen.
+    # Old rows may hold a zone that no form has validated.
     Company.objects.filter(pk=company.pk).update(time_zone=zone)
     Company.objects.filter(pk=birch.pk).update(language="pt", time_zone="UTC")
-    due = near_midnight(ZoneInfo(ZONES[named]))
-    theirs = asked(birch, lead, due, 4102)
-    ticket = asked(Company.objects.get(pk=company.pk), lead, due)
+    due = near_midnight(ZoneInfo(ZONES[expected_zone]))
+    theirs = incomplete_ticket(birch, lead, due, 4102)
+    ticket = incomplete_ticket(Company.objects.get(pk=company.pk), lead, due)
 
-    told = " ".join(Mail.objects.get().text.split())
+    letter = " ".join(Mail.objects.get().text.split())
     pdf, _ = text_of(b"".join(claim_file(browser, ticket, "es", "company").streaming_content))
     other, _ = text_of(b"".join(claim_file(browser, theirs, "en", "company").streaming_content))
 
-    assert (moments_in(told, "es"), f"({named})" in told) == ([due], True)
+    assert (moments_in(letter, "es"), f"({expected_zone})" in letter) == ([due], True)
     assert due in moments_in(pdf, "es")
     assert "Soporte ·" in pdf
-    assert f"Cuándo ({named})" in pdf
+    assert f"Cuándo ({expected_zone})" in pdf
     assert (due in moments_in(other, "en"), "When (UTC)" in other) == (True, True)
-    # A language that the service does not have is as none.
+    # An unknown language counts as no language.
     assert Company.objects.get(pk=birch.pk).written_language == "en"
 
 
@@ -288,16 +290,16 @@ def test_a_zone_that_nobody_knows_shuts_no_agent_out(browser: Client, settings: 
 def test_a_clock_that_is_put_back_tells_which_of_two_times(lead: User, company: Company) -> None:
     first = datetime(2026, 10, 25, 0, 30, tzinfo=UTC)
 
-    said = [moment_text(first + timedelta(hours=n), MADRID) for n in range(3)]
+    texts = [moment_text(first + timedelta(hours=n), MADRID) for n in range(3)]
 
-    assert [one.partition("(")[2] for one in said] == [
+    assert [one.partition("(")[2] for one in texts] == [
         "Madrid time, UTC+02:00)",
         "Madrid time, UTC+01:00)",
         "Madrid time)",
     ]
 
 
-# What is between the company and us, in either language.
+# Texts that stay between the company and us, in either language.
 OURS = (
     r"Límite|deadline|Estado\b(?! Descripción)|Motivo|Código|Ofrecido|Offered|Pagado|Decidido"
     r"|Decided|Falta una foto|Support|webhook|X-Webhook|1,200"
@@ -308,8 +310,8 @@ def test_carrier_s_copy_is_the_claim_and_nothing_of_ours(
     browser: Client, lead: User, company: Company, birch: Company, api: APIClient
 ) -> None:
     build.webhook(company)
-    ticket = asked(company, lead, near_midnight(MEXICO))
-    asked(birch, lead, near_midnight(MADRID), 4102)
+    ticket = incomplete_ticket(company, lead, near_midnight(MEXICO))
+    incomplete_ticket(birch, lead, near_midnight(MADRID), 4102)
     api.post("/company/tickets/comments", {"ticket_id": ticket.pk, "text": "Aquí está."})
     working.write(ticket.pk, "Revisamos su caso.", user=lead, public=True)
 
@@ -334,9 +336,9 @@ def test_export_is_in_the_reader_s_language_and_zone(
     browser: Client, lead: User, company: Company, birch: Company
 ) -> None:
     due = near_midnight(MEXICO)
-    mine = asked(company, lead, due)
-    asked(birch, lead, due, 4102)
-    # Another company's parcel tells nothing.
+    mine = incomplete_ticket(company, lead, due)
+    incomplete_ticket(birch, lead, due, 4102)
+    # Nothing is shown about another company's parcel.
     guessed = build.ticket(birch, shipment_id=4101, decided_by=lead)
     Preferences.objects.create(user=lead, language="es")
     cache.clear()

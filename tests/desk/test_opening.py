@@ -15,7 +15,7 @@ from deliveries.models import Event
 from tests import builders as build
 from tests import files
 from tests.desk.words import words
-from tests.tickets.test_detail import shown
+from tests.tickets.test_detail import ticket_data
 from tickets import opening
 from tickets.changes.actors import NotAllowed
 from tickets.changes.ticket_updated import TICKET_UPDATED
@@ -25,7 +25,7 @@ from tickets.statuses import Status
 LIST = "/admin/tickets/ticket/"
 NEW = f"{LIST}new/"
 LOST = 4
-# Not by chance the one that is assigned automatically.
+# With an idle agent around, automatic assignment never picks the acting one by chance.
 pytestmark = pytest.mark.usefixtures("idle")
 
 
@@ -72,13 +72,13 @@ def test_opens_a_ticket_that_the_company_sees_and_hears_of_as_of_any_other(
     row = api.get(f"/company/tickets/{ticket.pk}").json()["data"][0]
     assert row["comments"] == "It never came."
     assert "ada" not in json.dumps(row)
-    told = json.loads(bytes(Event.objects.get().body))["data"]
-    assert (told["change"], told["by"], told["ticket_id"]) == ("opened", "agent", ticket.pk)
+    data = json.loads(bytes(Event.objects.get().body))["data"]
+    assert (data["change"], data["by"], data["ticket_id"]) == ("opened", "agent", ticket.pk)
 
-    said = words(desk.get(answer["Location"]).content.decode())
-    assert "Acme opened by ada" in said
-    assert "ada opened the ticket for Acme." in said
-    assert "ada took the ticket that they opened." in said
+    text = words(desk.get(answer["Location"]).content.decode())
+    assert "Acme opened by ada" in text
+    assert "ada opened the ticket for Acme." in text
+    assert "ada took the ticket that they opened." in text
 
 
 def test_history_names_the_agent(desk: Client, company: Company) -> None:
@@ -94,14 +94,14 @@ def test_leaves_the_choice_of_an_agent_to_the_rule(desk: Client, company: Compan
     assert str(opened().agent) == "zoe"
 
 
-def test_counts_once_what_is_sent_twice(desk: Client, company: Company) -> None:
+def test_form_sent_twice_opens_one_ticket(desk: Client, company: Company) -> None:
     key = uuid4()
 
     first, second = (send(desk, type=2, text="Hello.", key=key) for _ in range(2))
 
     assert first["Location"] == second["Location"]
     assert count() == 1
-    # Back, and other words: that is another ticket.
+    # Going back and changing the text makes another ticket.
     assert send(desk, type=2, text="And this.", key=key).status_code == 302
     assert count() == 2
 
@@ -133,7 +133,7 @@ def test_counts_once_what_is_sent_twice(desk: Client, company: Company) -> None:
         ({"text": "null\x00"}, "Null characters are not allowed."),
     ],
 )
-def test_what_is_refused_stays_typed_and_leaves_no_trace(
+def test_refused_form_keeps_its_text_and_stores_nothing(
     desk: Client, company: Company, birch: Company, fields: dict[str, str], says: str
 ) -> None:
     build.company("Twin")
@@ -236,7 +236,7 @@ def test_stands_in_the_side_bar(desk: Client) -> None:
     assert f'href="{NEW}"' in desk.get(LIST).content.decode()
 
 
-def test_what_the_agent_attaches_is_the_company_s_too_and_counts_once(
+def test_attached_file_is_visible_to_the_company_and_stored_once(
     desk: Client, company: Company, api: APIClient
 ) -> None:
     key = uuid4()
@@ -246,7 +246,7 @@ def test_what_the_agent_attaches_is_the_company_s_too_and_counts_once(
 
     file = TicketFile.objects.get(ticket=opened())
     assert (file.by, file.actor, file.public) == ("agent", "ada", True)
-    (row,) = shown(api, opened().pk)["files"]
+    (row,) = ticket_data(api, opened().pk)["files"]
     assert api.get(row["url"].removeprefix("http://testserver")).status_code == 200
     assert not UnfinishedFile.objects.exists()
 
@@ -256,11 +256,11 @@ def test_a_file_that_is_refused_opens_no_ticket_and_keeps_what_was_typed(
 ) -> None:
     page = send(desk, type=2, text="Hello.", files=[SimpleUploadedFile("a.exe", b"MZ of no use")])
 
-    said = words(page.content.decode())
+    text = words(page.content.decode())
     assert page.status_code == 400
-    assert "a.exe: " in said
-    assert "Hello." in said
-    assert "Choose the files again." in said
+    assert "a.exe: " in text
+    assert "Hello." in text
+    assert "Choose the files again." in text
     assert count() == 0
     assert not UnfinishedFile.objects.exists()
 
@@ -270,10 +270,10 @@ def test_a_part_of_one_name_is_filled_in_and_never_sent_unseen(desk: Client, typ
     cafe = build.company("Café Altura Chiapaneca")
     build.company("Altura Vieja", active=False)
 
-    # With the fields of the type, the whole name stands in the box.
+    # Once the type's fields are shown, the box has the whole name.
     html = send(desk, company=typed, choose="1").content.decode()
     assert 'value="Café Altura Chiapaneca"' in html
-    # Sent at once, it is asked about first, and filled in.
+    # When sent at once, the page asks about the name first, and fills it in.
     answer = send(desk, company=typed, shipment="77", text="Lost.")
     assert (answer.status_code, count()) == (400, 0)
     assert 'value="Café Altura Chiapaneca"' in answer.content.decode()

@@ -1,4 +1,4 @@
-"""Digits of other scripts, marks and letters in two forms are found wherever one searches."""
+"""Search finds digits of other scripts, marks, and letters in either Unicode form."""
 
 import unicodedata
 from typing import Any
@@ -14,14 +14,14 @@ from desk.queue import search
 from tests import builders as build
 from tests.desk.test_palette import titles
 from tests.desk.test_queues import LIST
-from tests.desk.test_search import found, opened, say
+from tests.desk.test_search import listed_ids, opened, say
 from tests.plans import offer_only
 
 DIGITS = "0123456789"
 NUMBER = "4070012345"
 
 
-def written(number: str, digits: str) -> str:
+def in_digits(number: str, digits: str) -> str:
     return number.translate(str.maketrans(DIGITS, digits))
 
 
@@ -33,15 +33,15 @@ def test_numbers_in_digits_of_any_script_are_found(
     ticket = build.ticket(company, shipment_id=parcel.pk)
     webhook = build.webhook(company)
     publishing.publish([build.news(company, parcel.pk, tracking_number=NUMBER)])
-    typed = written(NUMBER, digits)
+    typed = in_digits(NUMBER, digits)
 
     for number in (str(ticket.pk), f"#{ticket.pk}", str(parcel.pk), NUMBER):
-        assert opened(desk, written(number, digits)) == ticket.pk, number
-    assert found(desk, typed[:6]) == [ticket.pk]
+        assert opened(desk, in_digits(number, digits)) == ticket.pk, number
+    assert listed_ids(desk, typed[:6]) == [ticket.pk]
     assert f"#{ticket.pk}" in titles(desk, typed)
     assert str(parcel.pk) in desk.get("/admin/shipments/shipment/", {"q": typed}).content.decode()
     by_company = desk.get(
-        LIST, {"queue": "everything", "company": written(str(company.pk), digits)}
+        LIST, {"queue": "everything", "company": in_digits(str(company.pk), digits)}
     ).content.decode()
     assert f"{LIST}{ticket.pk}/change/" in by_company
 
@@ -59,20 +59,20 @@ def test_numbers_in_digits_of_any_script_are_found(
 def test_a_number_in_a_text_is_found_whichever_digits_either_has(
     desk: Client, api: APIClient, company: Company, digits: str, typed: str
 ) -> None:
-    ticket = build.ticket(company, comments=f"Pedido {written('778899', digits)} roto")
-    noted = build.ticket(company)
-    say(noted, f"Ver {written('778899', digits)}.")
-    asked = written("778899", typed)
+    ticket = build.ticket(company, comments=f"Pedido {in_digits('778899', digits)} roto")
+    ticket_with_note = build.ticket(company)
+    say(ticket_with_note, f"Ver {in_digits('778899', digits)}.")
+    query = in_digits("778899", typed)
 
-    assert found(desk, asked) == [noted.pk, ticket.pk]
-    assert found(desk, f'"pedido {asked}"') == [ticket.pk]
-    assert found(desk, f"roto -{asked}") == []
+    assert listed_ids(desk, query) == [ticket_with_note.pk, ticket.pk]
+    assert listed_ids(desk, f'"pedido {query}"') == [ticket.pk]
+    assert listed_ids(desk, f"roto -{query}") == []
     if digits in (DIGITS, FULL_WIDTH, *SCRIPTS[:2]):
-        rows = api.get("/company/tickets", {"q": f"pedido {asked}"}).json()["data"]
+        rows = api.get("/company/tickets", {"q": f"pedido {query}"}).json()["data"]
         assert [one["id"] for one in rows] == [ticket.pk]
 
 
-# A text, and what somebody types to find it.
+# Stored text and a query that finds it.
 WORDS = [
     ("Αθήνας", "ΑΘΗΝΑΣ"),
     ("ΑΘΗΝΑΣ", "αθηνας"),
@@ -98,11 +98,11 @@ def test_words_are_found_whichever_form_their_letters_have(
     desk: Client, company: Company, text: str, typed: str
 ) -> None:
     ticket = build.ticket(company, comments=f"Caja {text} rota")
-    named = build.company(f"Casa {text}")
+    namesake = build.company(f"Casa {text}")
 
-    assert found(desk, typed) == [ticket.pk]
-    assert found(desk, f'"caja {typed}"') == [ticket.pk]
-    assert [one.name for one in search.search_names.companies_like(typed)] == [named.name]
+    assert listed_ids(desk, typed) == [ticket.pk]
+    assert listed_ids(desk, f'"caja {typed}"') == [ticket.pk]
+    assert [one.name for one in search.search_names.search_companies(typed)] == [namesake.name]
 
 
 @pytest.mark.parametrize("typed", ["ΑΘΗΝΑΣ", "αθηνας"])
@@ -137,16 +137,14 @@ def test_a_company_finds_its_words_whichever_form_their_letters_have(
 
 
 def test_part_of_a_name_in_ideographs_is_found(company: Company) -> None:
-    named = build.company("東京都運送")
+    tokyo = build.company("東京都運送")
 
     for part in ("京都", "東京", "運送", "東京都運"):
-        assert [one.id for one in search.search_names.companies_like(part)] == [named.pk]
-    assert search.search_names.companies_like("都") == []
+        assert [one.id for one in search.search_names.search_companies(part)] == [tokyo.pk]
+    assert search.search_names.search_companies("都") == []
 
 
-def test_what_a_word_is_not_to_be_excludes_it_in_the_companys_list_too(
-    api: APIClient, company: Company
-) -> None:
+def test_minus_excludes_a_word_in_the_company_s_list_too(api: APIClient, company: Company) -> None:
     build.ticket(company, comments="caja 778899")
     other = build.ticket(company, comments="caja 11")
 
@@ -156,9 +154,9 @@ def test_what_a_word_is_not_to_be_excludes_it_in_the_companys_list_too(
 
 
 @pytest.mark.parametrize("stored", ["1Z 999 AA1 01", "1z999aa101"])
-@pytest.mark.parametrize("asked", ["1Z999AA101", "1z-999-aa1-01", "\uff11Z999AA101"])
-def test_the_log_of_deliveries_finds_every_spelling_of_a_number(
-    api: APIClient, company: Company, birch: Company, stored: str, asked: str
+@pytest.mark.parametrize("query", ["1Z999AA101", "1z-999-aa1-01", "\uff11Z999AA101"])
+def test_delivery_log_finds_every_spelling_of_a_number(
+    api: APIClient, company: Company, birch: Company, stored: str, query: str
 ) -> None:
     webhook = build.webhook(company)
     build.webhook(birch)
@@ -171,12 +169,12 @@ def test_the_log_of_deliveries_finds_every_spelling_of_a_number(
     )
     offer_only("event_number")
 
-    log = api.get(f"/webhooks/{webhook.pk}/deliveries", {"tracking_number": asked}).json()
+    log = api.get(f"/webhooks/{webhook.pk}/deliveries", {"tracking_number": query}).json()
 
     assert [one["shipment_id"] for one in log["data"]] == [5]
 
 
-def test_the_log_of_deliveries_finds_a_number_of_signs(api: APIClient, company: Company) -> None:
+def test_delivery_log_finds_a_number_of_symbols(api: APIClient, company: Company) -> None:
     webhook = build.webhook(company)
     publishing.publish(
         [

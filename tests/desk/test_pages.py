@@ -1,4 +1,4 @@
-"""What the desk shows, to whom, and at what cost."""
+"""The desk's pages: their contents, their permissions and their cost."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -128,7 +128,7 @@ NUMBER = "9" * 5000
         (f"/admin/webhooks/webhook/pause/?webhook={NUMBER}", 404),
     ],
 )
-def test_a_number_of_thousands_of_digits_is_nobody_s(
+def test_number_of_thousands_of_digits_finds_nothing(
     admin_client: Client, company: Company, address: str, status: int
 ) -> None:
     ticket = build.ticket(company)
@@ -140,7 +140,9 @@ def test_a_number_of_thousands_of_digits_is_nobody_s(
     ("page", "field", "status"),
     [("tickets/ticket/views/", "view", 404), ("notifications/read/", "ticket", 403)],
 )
-def test_nor_is_one_that_is_sent(admin_client: Client, page: str, field: str, status: int) -> None:
+def test_posted_number_of_thousands_of_digits_finds_nothing(
+    admin_client: Client, page: str, field: str, status: int
+) -> None:
     assert admin_client.post(f"/admin/{page}", {field: NUMBER}).status_code == status
 
 

@@ -1,4 +1,4 @@
-"""The box that finds everything: which pages it offers to whom, and what it finds."""
+"""The palette that finds everything: the pages that it offers to each role, and its matches."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -40,10 +40,10 @@ def test_offers_queues_reports_and_settings_by_the_beginning_of_their_names(
 
 
 def test_offers_all_pages_before_anything_is_typed(desk: Client) -> None:
-    found = titles(desk, "")
+    all_titles = titles(desk, "")
 
-    assert {"Mine", "Overdue", "Macros"} <= set(found)
-    assert not any(title.startswith("Search all") for title in found)
+    assert {"Mine", "Overdue", "Macros"} <= set(all_titles)
+    assert not any(title.startswith("Search all") for title in all_titles)
 
 
 def test_offers_no_page_that_its_reader_may_not_see(desk: Client) -> None:
@@ -64,7 +64,7 @@ def test_finds_a_ticket_by_its_tracking_number_before_anything_else(
     assert last["link"] == f"/admin/tickets/ticket/?q={shipment.tracking_number}"
 
 
-def test_finds_no_tickets_for_who_may_see_none(client: Client, company: Company) -> None:
+def test_finds_no_tickets_without_permission(client: Client, company: Company) -> None:
     ticket = build.ticket(company)
     olga = User.objects.create_user("olga", is_staff=True)
     olga.groups.add(roles.group("operator"))
@@ -84,7 +84,7 @@ def test_signs_and_nonsense_find_nothing_and_can_be_searched_for(
     assert search["link"] == f"/admin/tickets/ticket/?{urlencode({'q': text[:200]})}"
 
 
-def test_a_null_is_no_word_and_offers_what_no_words_offer(desk: Client) -> None:
+def test_null_character_counts_as_no_query(desk: Client) -> None:
     assert offered(desk, "\x00") == offered(desk, "") != []
 
 

@@ -1,4 +1,4 @@
-"""Agents and ticket types at the desk: who may change them, and what follows."""
+"""Agents and ticket types at the desk: who may change them, and the consequences."""
 
 from typing import Any
 
@@ -105,7 +105,7 @@ def test_who_is_switched_off_and_on_again_has_to_sign_in(operator: Client, agent
     assert ada.get("/admin/").status_code == 302
 
 
-def test_who_may_not_hand_over_reads_who_may(company: Company, agent: Agent) -> None:
+def test_agent_without_permission_reads_who_may_hand_over(company: Company, agent: Agent) -> None:
     for _ in range(2):
         build.ticket(company, agent=agent, status=Status.INCOMPLETE)
     operator = User.objects.create_user("oskar", is_staff=True)
@@ -120,5 +120,5 @@ def test_who_may_not_hand_over_reads_who_may(company: Company, agent: Agent) -> 
     assert "hand-over" not in html
 
 
-def test_nothing_is_said_of_who_holds_nothing(operator: Client, agent: Agent) -> None:
+def test_agent_without_tickets_is_not_mentioned(operator: Client, agent: Agent) -> None:
     assert "company, and will be" not in switch_off(operator, agent)

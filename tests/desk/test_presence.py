@@ -1,4 +1,4 @@
-"""Who else is at a ticket now."""
+"""Presence: who else has a ticket open now."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -44,13 +44,15 @@ def test_tells_each_of_the_others(desk: Client, bens_desk: Client, ticket: Ticke
     assert "ben is replying" in html.split('id="presence"')[1].split("</form>")[0]
 
 
-def test_forgets_who_gives_no_sign_of_life(desk: Client, bens_desk: Client, ticket: Ticket) -> None:
+def test_forgets_visitors_without_a_sign_of_life(
+    desk: Client, bens_desk: Client, ticket: Ticket
+) -> None:
     alive(desk, ticket)
-    for seconds, seen in ((40, ["ada is looking"]), (46, [])):
+    for seconds, expected in ((40, ["ada is looking"]), (46, [])):
         Visit.objects.filter(user__username="ada").update(
             alive_at=timezone.now() - timedelta(seconds=seconds)
         )
-        assert alive(bens_desk, ticket) == seen
+        assert alive(bens_desk, ticket) == expected
 
 
 def test_tells_of_this_ticket_only(
@@ -76,7 +78,7 @@ def test_costs_one_write_and_one_read(
 ) -> None:
     alive(desk, ticket)
 
-    # Before them: session, user and two for permissions; with them, what others are about to send.
+    # First session, user and two for permissions; with them, pending answers of others.
     with django_assert_num_queries(7):
         present = alive(desk, ticket)
     assert present == []

@@ -52,7 +52,7 @@ def test_opens_an_agent_s_own_queue_with_the_most_urgent_first(
     assert listed(desk, queue="overdue") == [overdue]
 
 
-def test_opens_all_that_is_open_for_who_is_no_agent(operator: Client, company: Company) -> None:
+def test_opens_all_open_tickets_for_non_agents(operator: Client, company: Company) -> None:
     older, newer = (build.ticket(company).pk for _ in range(2))
     build.ticket(company, status=3)
 
@@ -101,8 +101,8 @@ def test_lights_up_one_queue_in_the_side_bar(desk: Client) -> None:
         ({"queue": "overdue"}, ["Overdue"]),
         ({"queue": "overdue", "q": "x"}, ["Everything"]),
     ):
-        found = items(desk, **query)
-        assert [title for title, item in found.items() if item["active"]] == lit
+        badges = items(desk, **query)
+        assert [title for title, item in badges.items() if item["active"]] == lit
 
 
 def test_shows_how_many_up_to_a_thousand(
@@ -113,12 +113,12 @@ def test_shows_how_many_up_to_a_thousand(
         build.ticket(company, agent=agent)
     build.ticket(company, status=10)
 
-    found = items(desk)
+    badges = items(desk)
 
-    assert found["Mine"]["badge"] == "2+"
-    assert found["Claim review"]["badge"] == "1"
-    assert found["Overdue"]["badge"] is None
-    assert found["Everything"]["badge"] is None
+    assert badges["Mine"]["badge"] == "2+"
+    assert badges["Claim review"]["badge"] == "1"
+    assert badges["Overdue"]["badge"] is None
+    assert badges["Everything"]["badge"] is None
 
 
 def test_counts_all_badges_in_one_statement_and_not_again_for_a_while(
@@ -157,7 +157,7 @@ def test_sorts_a_queue_by_a_deadline(desk: Client, company: Company, column: str
 
     for order in (column, f"-{column}"):
         assert listed(desk, queue="open", o=order) == [first, second, third]
-    # No index would serve it there.
+    # This queue ignores the order: no index would serve it there.
     assert listed(desk, queue="everything", o=column) == [second, first, third]
 
 
@@ -194,7 +194,7 @@ def test_sorts_by_nothing_else(desk: Client, company: Company, order: str) -> No
 def test_lists_many_in_as_many_queries_as_one(
     desk: Client, company: Company, agent: Agent, django_assert_num_queries: Callable[..., Any]
 ) -> None:
-    """Trap: one query a row for a peek at the conversation, for an agent, for a shipment."""
+    """Trap: one query per row for the last comment, the agent or the shipment."""
     shipment = build.shipment(company)
     for number in range(26):
         one = build.ticket(company, agent=build.agent(f"agent-{number}"), shipment_id=shipment.pk)
@@ -204,12 +204,12 @@ def test_lists_many_in_as_many_queries_as_one(
     build.ticket(company, agent=agent)
     desk.get(LIST)
 
-    # Session, user, two for permissions, the count, the page, what its rows show beside.
+    # Session, user, two for permissions, the count, the page, and what its rows peek at.
     for query, rows in (({"queue": "open"}, 25), ({"queue": "mine"}, 1)):
         with django_assert_num_queries(8):
             assert len(listed(desk, **query)) == rows
-    # And what was typed, the ticket and companies that it may name, what fits. The names of agents,
-    # carriers and types were read by the search before.
+    # Further: the query's lexemes, the ticket and companies that it may name, and the matches. The
+    # names of agents, carriers and types were cached by the previous search.
     listed(desk, q="any", queue="everything")
     with django_assert_num_queries(12):
         assert len(listed(desk, q="hi")) == 25
@@ -221,38 +221,38 @@ def test_asks_for_no_facets_whatever_the_address_says(desk: Client, company: Com
     desk.get(LIST)
     with CaptureQueriesContext(connection) as plain:
         desk.get(LIST, {"queue": "open"})
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         html = desk.get(LIST, {"queue": "open", "_facets": "True"}).content.decode()
 
-    assert len(asked) == len(plain)
+    assert len(queries) == len(plain)
     assert "_facets=True" not in html.replace("_facets=True&amp;", "")
 
 
-def test_counts_no_further_than_pages_are_turned(
-    company: Company, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_counting_is_bounded(company: Company, monkeypatch: pytest.MonkeyPatch) -> None:
     """Trap: a full count of all results, on each page."""
     monkeypatch.setattr("desk.queue.changelist.MOST_COUNTED", 3)
     for _ in range(5):
         build.ticket(company)
     pages = CappedPaginator(Ticket.objects.order_by("-pk"), 2)
 
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         assert (pages.count, pages.has_more, pages.num_pages) == (3, True, 2)
-    assert ["LIMIT 4" in query["sql"] for query in asked.captured_queries] == [True]
+    assert ["LIMIT 4" in query["sql"] for query in queries.captured_queries] == [True]
 
 
 @pytest.mark.parametrize(
-    ("page", "shown"), [("2", 2), ("3", 2), ("99999999", 2), ("0", 1), ("-5", 1), ("x", 1)]
+    ("page", "expected"), [("2", 2), ("3", 2), ("99999999", 2), ("0", 1), ("-5", 1), ("x", 1)]
 )
-def test_leads_to_the_nearest_page(desk: Client, company: Company, page: str, shown: int) -> None:
+def test_page_out_of_range_shows_the_nearest(
+    desk: Client, company: Company, page: str, expected: int
+) -> None:
     for _ in range(27):
         build.ticket(company)
 
     answer = desk.get(LIST, {"queue": "open", "p": page})
 
     assert answer.status_code == 200
-    assert answer.context["cl"].page_num == shown
+    assert answer.context["cl"].page_num == expected
 
 
 def test_shows_no_more_than_a_page(desk: Client, company: Company) -> None:

@@ -1,4 +1,4 @@
-"""An agent decides while somebody else touches the same ticket."""
+"""An agent decides while somebody else changes the same ticket."""
 
 from contextlib import suppress
 from functools import partial
@@ -13,7 +13,7 @@ from tests.tickets.racing import in_order, racers
 from tickets import updating, working
 from tickets.changes.actors import Actor
 from tickets.changes.relating import relate
-from tickets.changes.seen import Seen, seen_of
+from tickets.changes.seen import PageToken, page_token_of
 from tickets.changes.snoozing import snooze
 from tickets.changes.writes import MoveRefused, StaleTicket
 from tickets.models import Agent, Comment, HistoryEntry, RelatedTickets, Snooze, Ticket
@@ -36,7 +36,7 @@ def ada(transactional_db: None) -> Agent:
 
 def test_the_decision_wins_over_a_comment_that_comes_at_once(acme: Company, ada: Agent) -> None:
     client = signed_in(acme)
-    seen = set()
+    outcomes = set()
     with racers(2) as together:
         for _ in range(25):
             ticket = build.ticket(acme, status=Status.IN_REVIEW)
@@ -55,9 +55,9 @@ def test_the_decision_wins_over_a_comment_that_comes_at_once(acme: Company, ada:
             else:
                 assert ticket.conversation.get().status == Status.FOLLOW_UP
                 assert moves == [(6, 5), (5, 2)]
-            seen.add(answer.status_code)
+            outcomes.add(answer.status_code)
 
-    assert seen <= {200, 422}
+    assert outcomes <= {200, 422}
 
 
 def test_a_comment_that_waited_for_the_decision_is_blocked(acme: Company, ada: Agent) -> None:
@@ -118,18 +118,18 @@ def test_two_agents_link_the_same_tickets_at_once(acme: Company, ada: Agent) -> 
     ben = build.agent("ben")
     one, other = build.ticket(acme), build.ticket(acme)
 
-    done = in_order(
+    results = in_order(
         partial(relate, one.pk, other.pk, user=ada.user),
         partial(relate, other.pk, one.pk, user=ben.user),
     )
 
-    assert done == [None, None]
+    assert results == [None, None]
     assert RelatedTickets.objects.count() == 1
     assert HistoryEntry.objects.count() == 2
 
 
 def test_a_comment_at_the_moment_of_snoozing_leaves_it_awake(acme: Company, ada: Agent) -> None:
-    """Whoever comes first: the comment is unread, or it brings the ticket back."""
+    """Whichever comes first: the comment is unread, or it brings the ticket back."""
     client = signed_in(acme)
     with racers(2) as together:
         for _ in range(25):
@@ -137,13 +137,13 @@ def test_a_comment_at_the_moment_of_snoozing_leaves_it_awake(acme: Company, ada:
             commenting = partial(
                 client.post, f"/company/tickets/{ticket.pk}/comments", {"comment": "Here it is."}
             )
-            snoozing_it = partial(snooze_or_read, ticket.pk, ada, seen_of(ticket))
+            snoozing_it = partial(snooze_or_read, ticket.pk, ada, page_token_of(ticket))
             together.run([commenting, snoozing_it])
 
             assert ticket.conversation.exists()
             assert not Snooze.objects.filter(ticket=ticket).exists()
 
 
-def snooze_or_read(ticket_id: int, agent: Agent, seen: Seen) -> None:
+def snooze_or_read(ticket_id: int, agent: Agent, page_token: PageToken) -> None:
     with suppress(StaleTicket):
-        snooze(ticket_id, None, user=agent.user, seen=seen)
+        snooze(ticket_id, None, user=agent.user, seen=page_token)

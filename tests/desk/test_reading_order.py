@@ -1,4 +1,4 @@
-"""Names in lists stand as readers look for them, whatever the collation of the database."""
+"""Lists sort names as readers expect, whatever the collation of the database."""
 
 import unicodedata
 from typing import Any
@@ -8,10 +8,10 @@ from django.test import Client
 
 from companies.models import Company
 from core.data.reading_order import ReadingOrder, reading_key
-from desk.common.search_names import companies_like
+from desk.common.search_names import search_companies
 from desk.models import Macro, SavedView
 from desk.queue.autocomplete import agent_logins, carrier_names, company_names
-from desk.reports.counting import Narrowed
+from desk.reports.counting import Scope
 from desk.reports.figure_tables import tables
 from desk.reports.figures import count_figures_of, days_up_to_today
 from desk.ticket.macros import macros_for
@@ -21,7 +21,7 @@ from tickets.changes import mentions
 from tickets.models import Calendar, FilingRule, RequiredDocument
 from tickets.models.carriers import some_carriers
 
-# As readers of Spanish and English expect them.
+# The order that readers of Spanish and English expect.
 IN_ORDER = [
     "Álamo",
     "alfa",
@@ -42,23 +42,23 @@ IN_ORDER = [
     "ΑΘΗΝΑΣ",
     "東京",
 ]
-# Sorted by code point, as a database without a collation would.
+# Sort by code point, as a database without a collation would.
 MIXED = sorted(IN_ORDER)
 LOGINS = ["álamo", "Alfa", "beta", "Ñandú", "zeta"]
 
 
-def named(rows: Any) -> list[str]:
+def names_of(rows: Any) -> list[str]:
     return [row.name for row in rows]
 
 
 @pytest.mark.parametrize("form", ["NFC", "NFD"])
 def test_python_and_the_database_sort_alike(db: None, form: str) -> None:
-    written = [unicodedata.normalize(form, name) for name in IN_ORDER]  # type: ignore[arg-type]
-    for name in sorted(written):
+    names = [unicodedata.normalize(form, name) for name in IN_ORDER]  # type: ignore[arg-type]
+    for name in sorted(names):
         Macro.objects.create(name=name, text="x")
 
-    assert sorted(written, key=reading_key) == written
-    assert named(Macro.objects.order_by(ReadingOrder("name"))) == written
+    assert sorted(names, key=reading_key) == names
+    assert names_of(Macro.objects.order_by(ReadingOrder("name"))) == names
 
 
 def test_companies_stand_in_reading_order(operator: Client) -> None:
@@ -66,7 +66,7 @@ def test_companies_stand_in_reading_order(operator: Client) -> None:
         build.company(name)
 
     assert company_names("") == IN_ORDER[:10]
-    assert [one.name for one in companies_like("a")] == ["Álamo", "alfa"]
+    assert [one.name for one in search_companies("a")] == ["Álamo", "alfa"]
     answer = operator.get("/admin/companies/company/", {"o": "0"})
     assert [one.name for one in answer.context_data["cl"].result_list] == IN_ORDER
 
@@ -81,8 +81,8 @@ def test_sorting_companies_by_name_takes_an_index(company: Company) -> None:
 
 
 def first_column(slug: str) -> list[str]:
-    found = tables(count_figures_of(Narrowed(days_up_to_today(7))))
-    return [row[0].text for one in found if one.slug == slug for row in one.rows]
+    figures = tables(count_figures_of(Scope(days_up_to_today(7))))
+    return [row[0].text for one in figures if one.slug == slug for row in one.rows]
 
 
 def test_agents_stand_in_reading_order(db: None, company: Company) -> None:
@@ -104,9 +104,11 @@ def test_macros_views_calendars_and_rules_stand_in_reading_order(company: Compan
         FilingRule.objects.create(carrier_name=name, type_id=5, days=3)
         RequiredDocument.objects.create(carrier_name=name, type_id=5, name="x")
 
-    assert named(Macro.objects.all()) == named(macros_for(ticket)) == IN_ORDER
-    assert named(SavedView.objects.all()) == IN_ORDER
-    assert named(Calendar.objects.filter(name__endswith=" 2")) == [f"{one} 2" for one in IN_ORDER]
+    assert names_of(Macro.objects.all()) == names_of(macros_for(ticket)) == IN_ORDER
+    assert names_of(SavedView.objects.all()) == IN_ORDER
+    assert names_of(Calendar.objects.filter(name__endswith=" 2")) == [
+        f"{one} 2" for one in IN_ORDER
+    ]
     for rows in (FilingRule.objects.filter(days=3), RequiredDocument.objects.filter(name="x")):
         assert [one.carrier_name for one in rows] == IN_ORDER
 

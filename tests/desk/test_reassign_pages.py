@@ -1,4 +1,4 @@
-"""A lead gives tickets away at the desk: one, many, or all of who left."""
+"""A lead reassigns tickets at the desk: one, many, or all of an agent who left."""
 
 from typing import Any
 
@@ -38,9 +38,9 @@ def test_asks_to_whom_then_gives_and_goes_back_to_the_list(
     tickets = [build.ticket(company, agent=agent) for _ in range(2)]
     ids = [one.pk for one in tickets]
 
-    asked = lead.post(LIST, {"action": "give", "_selected_action": ids})
+    form_page = lead.post(LIST, {"action": "give", "_selected_action": ids})
 
-    html = asked.content.decode()
+    html = form_page.content.decode()
     assert all(f'name="seen" value="{one}"' in html for one in picked(*tickets)["seen"])
     assert "ada: 2 of 50" in html
     assert with_whom() == ["ada", "ada"]
@@ -53,25 +53,27 @@ def test_asks_to_whom_then_gives_and_goes_back_to_the_list(
     assert with_whom() == ["bob", "bob"]
 
 
-def test_says_which_had_changed(lead: Client, company: Company, agent: Agent, bob: Agent) -> None:
+def test_names_the_tickets_that_had_changed(
+    lead: Client, company: Company, agent: Agent, bob: Agent
+) -> None:
     tickets = [build.ticket(company, agent=agent) for _ in range(2)]
-    shown = picked(*tickets)
+    form = picked(*tickets)
     working.write(tickets[0].pk, "Keep it.", user=agent.user, public=False)
 
-    answer = lead.post(GIVE, {**shown, "to": bob.pk, "reason": "Mine & yours"})
+    answer = lead.post(GIVE, {**form, "to": bob.pk, "reason": "Mine & yours"})
 
     html = answer.content.decode()
     assert answer.status_code == 409
     assert "1 ticket assigned. 1 ticket was not assigned." in html
     assert "ada added a note " in html
     assert "Keep it." in html
-    # What was typed is there, and the page now carries what it shows.
+    # The typed text is kept, and the page now carries the tokens of what it shows.
     assert "Mine &amp; yours" in html
     assert f'name="seen" value="{token(tickets[0])}"' in html
     assert with_whom() == ["ada", "bob"]
 
 
-def test_gives_to_whom_the_rule_finds_and_back_to_the_ticket(
+def test_automatic_choice_assigns_and_returns_to_the_ticket(
     lead: Client, company: Company, agent: Agent, bob: Agent
 ) -> None:
     ticket = build.ticket(company, agent=agent)
@@ -97,14 +99,12 @@ def test_is_closed_to_agents(desk: Client, company: Company, agent: Agent, bob: 
 
 
 @pytest.mark.parametrize("ticket", ["x", ""])
-def test_survives_what_is_no_ticket(lead: Client, ticket: str) -> None:
+def test_ignores_ids_of_no_ticket(lead: Client, ticket: str) -> None:
     assert lead.get(GIVE, {"ticket": ticket}).status_code == 404
     assert lead.post(GIVE, {"ticket": ticket}).status_code == 404
 
 
-def test_gives_nothing_to_an_agent_there_is_not(
-    lead: Client, company: Company, agent: Agent
-) -> None:
+def test_assigns_nothing_to_an_unknown_agent(lead: Client, company: Company, agent: Agent) -> None:
     ticket = build.ticket(company, agent=agent)
 
     answer = lead.post(GIVE, {**picked(ticket), "to": "999999"})
@@ -114,7 +114,7 @@ def test_gives_nothing_to_an_agent_there_is_not(
     assert with_whom() == ["ada"]
 
 
-def test_gives_in_as_many_queries_to_choose_from_many_agents(
+def test_query_count_is_independent_of_the_number_of_agents(
     lead: Client, company: Company, django_assert_max_num_queries: Any
 ) -> None:
     tickets = [build.ticket(company, agent=build.agent(f"a{number}")) for number in range(9)]
@@ -172,7 +172,7 @@ def test_lets_a_lead_write_shifts_and_absences(lead: Client, agent: Agent) -> No
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "message"),
     [
         ({"time_zone": "Mars/Base"}, "There is no time zone Mars/Base."),
         ({"shifts-0-starts": "22:00", "shifts-0-ends": "06:00"}, "Enter a night shift as two"),
@@ -181,7 +181,7 @@ def test_lets_a_lead_write_shifts_and_absences(lead: Client, agent: Agent) -> No
     ],
 )
 def test_names_the_field_that_is_wrong(
-    lead: Client, agent: Agent, wrong: dict[str, str], said: str
+    lead: Client, agent: Agent, wrong: dict[str, str], message: str
 ) -> None:
     shift = {"shifts-0-weekday": 0, "shifts-0-starts": "09:00", "shifts-0-ends": "17:00"}
     body = agent_form(agent, available="on", **{"shifts-TOTAL_FORMS": 1}) | shift | wrong
@@ -189,7 +189,7 @@ def test_names_the_field_that_is_wrong(
     answer = lead.post(f"/admin/tickets/agent/{agent.pk}/change/", body)
 
     assert answer.status_code == 200
-    assert said in answer.content.decode()
+    assert message in answer.content.decode()
     agent.refresh_from_db()
     assert (agent.time_zone, agent.capacity, agent.shifts.count()) == ("UTC", 50, 0)
 

@@ -1,4 +1,4 @@
-"""Pages that say no, and those around signing in and out: in words for people, with a way on."""
+"""Pages of refusals and around signing in and out: plain words and a way on."""
 
 import pytest
 from django.contrib.staticfiles import finders
@@ -31,9 +31,7 @@ def test_a_refusal_is_a_page_that_leads_back(
     assert '<a href="/admin/">Go to the desk</a>' in html
 
 
-def test_who_comes_to_where_a_reply_is_sent_is_led_to_the_ticket(
-    desk: Client, company: Company
-) -> None:
+def test_get_on_the_address_for_replies_leads_to_the_ticket(desk: Client, company: Company) -> None:
     ticket = build.ticket(company)
 
     answer = desk.get(f"{LIST}{ticket.pk}/write/")

@@ -27,7 +27,7 @@ def olga(db: None) -> Client:
 
 @pytest.fixture
 def lost(company: Company) -> int:
-    """Three deliveries that were given up; the webhook's id."""
+    """Create three deliveries that were given up; return the webhook's id."""
     webhook = build.webhook(company)
     publishing.publish([build.news(company, n) for n in range(3)])
     now = timezone.now()
@@ -43,16 +43,16 @@ def begin(olga: Client, webhook: int) -> Replay:
 
 
 def test_a_run_is_counted_confirmed_and_watched(olga: Client, company: Company, lost: int) -> None:
-    asked = {"company": company.name, "webhook": lost, "state": "given_up", "rate": "2"}
-    counted = olga.get(NEW, asked)
-    assert "3 deliveries" in counted.text
-    given = counted.context["given"]
+    selection = {"company": company.name, "webhook": lost, "state": "given_up", "rate": "2"}
+    count_page = olga.get(NEW, selection)
+    assert "3 deliveries" in count_page.text
+    context = count_page.context["given"]
 
-    refused = olga.post(NEW, given | {"confirm": "2"})
+    refused = olga.post(NEW, context | {"confirm": "2"})
     assert "not the number" in refused.text
     assert f'value="{lost}"' in refused.text
     assert not Replay.objects.exists()
-    page = olga.post(NEW, given | {"confirm": "3"}, follow=True)
+    page = olga.post(NEW, context | {"confirm": "3"}, follow=True)
 
     assert "0 of 3" in page.text
     run = Replay.objects.get()
@@ -95,9 +95,9 @@ def test_auditors_look_and_agents_do_not(olga: Client, lost: int, desk: Client) 
     auditor = signed_in("auditor")
 
     assert "Send deliveries again" in olga.get("/admin/deliveries/replay/").text
-    shown = auditor.get("/admin/deliveries/replay/")
-    assert "Send deliveries again" not in shown.text
-    assert "0 of 3" in shown.text
+    list_page = auditor.get("/admin/deliveries/replay/")
+    assert "Send deliveries again" not in list_page.text
+    assert "0 of 3" in list_page.text
     looked = auditor.get(f"{page}change/")
     assert "/stop/" not in looked.text
     assert auditor.get(NEW).status_code == 403
@@ -108,7 +108,7 @@ def test_auditors_look_and_agents_do_not(olga: Client, lost: int, desk: Client) 
 
 
 @pytest.mark.parametrize(
-    ("asked", "says"),
+    ("selection", "says"),
     [
         ({"state": "given_up"}, "Enter a company"),
         ({"state": "given_up", "host": "https://x/"}, "Enter a name such as"),
@@ -117,8 +117,8 @@ def test_auditors_look_and_agents_do_not(olga: Client, lost: int, desk: Client) 
         ({"state": "given_up", "webhook": "1", "rate": "5000"}, "less than or equal to 1000"),
     ],
 )
-def test_what_cannot_be_chosen_says_why(olga: Client, asked: dict, says: str) -> None:
-    page = olga.get(NEW, asked)
+def test_what_cannot_be_chosen_says_why(olga: Client, selection: dict, says: str) -> None:
+    page = olga.get(NEW, selection)
 
     assert says in page.text
     assert "chosen" not in page.context

@@ -1,4 +1,4 @@
-"""What a lead takes to a meeting: each figure is as many tickets as the list behind it has."""
+"""Reports for a lead's meeting: each figure equals the number of tickets in its linked list."""
 
 import csv
 from codecs import BOM_UTF8
@@ -45,7 +45,7 @@ def noon() -> datetime:
 
 
 def decided(company: Company, at: datetime, to: Status = Status.ACCEPTED, **more: Any) -> Ticket:
-    """A ticket that its agent decided, unless `more` says who else."""
+    """Create a ticket that its agent decided, unless `more` names another user."""
     opened = {"created_at": at - 4 * HOUR, "decided_at": at, "carrier_name": "dhl"}
     own = {"decided_by": more["agent"].user} if "agent" in more else {}
     return build.ticket(company, **{**opened, "status": to, **own, **more})
@@ -53,7 +53,7 @@ def decided(company: Company, at: datetime, to: Status = Status.ACCEPTED, **more
 
 @pytest.fixture
 def past(company: Company, birch: Company, agent: Agent, noon: datetime) -> None:
-    """A month with some of everything, and one ticket in the month before."""
+    """Create a month with some of everything, and one ticket in the previous month."""
     ben = build.agent("ben")
     due = {"first_response_due_at": noon - HOUR, "resolution_due_at": noon + HOUR}
     quick = decided(company, noon, agent=agent, first_responded_at=noon - 3 * HOUR, **due)
@@ -83,15 +83,15 @@ def tables(client: Client, address: str = REPORT) -> dict[str, Table]:
     return {table.slug: table for table in answer.context_data["tables"]}
 
 
-def linked(found: dict[str, Table]) -> list[Cell]:
-    cells = [cell for table in found.values() for row in table.rows for cell in row]
+def linked(report: dict[str, Table]) -> list[Cell]:
+    cells = [cell for table in report.values() for row in table.rows for cell in row]
     return [cell for cell in cells if cell.link]
 
 
 @pytest.mark.usefixtures("past")
 def test_every_figure_leads_to_a_list_of_exactly_its_tickets(lead: Client, birch: Company) -> None:
-    asked = ("", f"?company={birch.pk}", "?carrier=dhl&type=3")
-    cells = [cell for query in asked for cell in linked(tables(lead, REPORT + query))]
+    queries = ("", f"?company={birch.pk}", "?carrier=dhl&type=3")
+    cells = [cell for query in queries for cell in linked(tables(lead, REPORT + query))]
 
     assert len(cells) > 40
     user = User.objects.get(username="eve")
@@ -103,7 +103,7 @@ def test_every_figure_leads_to_a_list_of_exactly_its_tickets(lead: Client, birch
 
 
 def listed(address: str, user: User) -> int:
-    """How many tickets the list at this address has, without drawing it."""
+    """Return the number of tickets in the list at this address, without rendering it."""
     request = RequestFactory().get(address)
     request.user = user
     return admin.site.get_model_admin(Ticket).get_changelist_instance(request).queryset.count()
@@ -141,9 +141,9 @@ def test_spellings_of_a_carrier_are_one_row(lead: Client) -> None:
 def test_a_file_has_the_table_of_the_page_with_plain_numbers(lead: Client) -> None:
     answer = lead.get(f"{REPORT}agents.csv?type=3")
 
-    sent = answer.getvalue()
-    assert sent.startswith(BOM_UTF8)
-    read = list(csv.reader(StringIO(sent.removeprefix(BOM_UTF8).decode())))
+    content = answer.getvalue()
+    assert content.startswith(BOM_UTF8)
+    read = list(csv.reader(StringIO(content.removeprefix(BOM_UTF8).decode())))
     assert [read[0][0], read[0][8]] == ["Agent", "Decided"]
     assert {row[0]: row[8] for row in read[1:]} == {"ada": "1", "ben": "1", "nobody": "0"}
     assert lead.get(f"{REPORT}nothing.csv").status_code == 404
@@ -159,9 +159,7 @@ def test_a_file_has_the_table_of_the_page_with_plain_numbers(lead: Client) -> No
         ("?company=Nobody", "Company: there is none of this name."),
     ],
 )
-def test_what_cannot_be_reported_is_said_and_what_was_typed_stays(
-    lead: Client, query: str, says: str
-) -> None:
+def test_invalid_report_is_refused_and_keeps_the_form(lead: Client, query: str, says: str) -> None:
     answer = lead.get(REPORT + query)
 
     assert answer.status_code == 400
@@ -191,10 +189,10 @@ def test_a_list_of_no_figure_is_empty(lead: Client, company: Company, figure: st
 
 @pytest.mark.usefixtures("past")
 def test_of_a_carrier_that_no_ticket_has_there_is_nothing(lead: Client) -> None:
-    found = tables(lead, f"{REPORT}?carrier=quagga")
+    report = tables(lead, f"{REPORT}?carrier=quagga")
 
-    assert {row[1].value for row in found["overview"].rows} == {0}
-    assert not any(found[slug].rows for slug in ("money", "reasons", "carriers"))
+    assert {row[1].value for row in report["overview"].rows} == {0}
+    assert not any(report[slug].rows for slug in ("money", "reasons", "carriers"))
 
 
 def test_agents_may_not_see_reports(agent: Agent) -> None:
@@ -211,9 +209,9 @@ def test_more_tickets_cost_no_more_queries(lead: Client, company: Company, noon:
         cache.clear()
         with CaptureQueriesContext(
             connection,
-        ) as asked:
+        ) as queries:
             tables(lead)
-        return len(asked)
+        return len(queries)
 
     queries()
     few = queries()
@@ -232,22 +230,24 @@ def test_every_table_adds_up_to_the_total_and_counts_decisions_for_who_decided(
     for user in (agent.user, twin.user):
         user.first_name = "Ada"
         user.save()
-    # Held by ada, decided by a lead, by one who is no agent, by a namesake and by nobody.
+    # All assigned to ada; decided by a lead, a user who is no agent, a namesake and nobody.
     for user in (eve, eve, olga, twin.user, None):
         decided(company, noon, Status.DECLINED, agent=agent, decided_by=user)
     build.ticket(company, created_at=noon)
     agent.user.username = "ada.1"
     agent.user.save()
 
-    found = tables(lead)
+    report = tables(lead)
 
     column = {measures.MEASURES[slug].title: place for place, slug in enumerate(COLUMNS, start=5)}
     names = [str(title) for title in column]
-    totals = {row[0].text: row[1].value for row in found["overview"].rows}
+    totals = {row[0].text: row[1].value for row in report["overview"].rows}
     for slug in ("types", "carriers", "agents"):
-        sums = [sum(row[5 + n].value for row in found[slug].rows) for n in range(len(names))]
+        sums = [sum(row[5 + n].value for row in report[slug].rows) for n in range(len(names))]
         assert dict(zip(names, sums, strict=True)) == {name: totals[name] for name in names}, slug
-    opened_and_decided = {row[0].text: (row[5].value, row[8].value) for row in found["agents"].rows}
+    opened_and_decided = {
+        row[0].text: (row[5].value, row[8].value) for row in report["agents"].rows
+    }
     assert opened_and_decided == {
         "eve": (0, 2),
         "ada.1": (6, 1),
@@ -256,8 +256,8 @@ def test_every_table_adds_up_to_the_total_and_counts_decisions_for_who_decided(
         "olga": (0, 1),
         "nobody": (2, 1),
     }
-    assert found["agents"].rows[-1][0].text == "nobody"
-    for cell in linked(found):
+    assert report["agents"].rows[-1][0].text == "nobody"
+    for cell in linked(report):
         assert listed(cell.link, eve) == cell.value, cell
 
 
@@ -268,12 +268,12 @@ def test_a_list_is_narrowed_by_who_decided(lead: Client, company: Company, agent
     decided(company, now, agent=agent)
     build.ticket(company, agent=agent)
     for name, only in (("eve", [by_eve]), ("—", [by_nobody]), ("none", [])):
-        asked = {"queue": "everything", "decided_by": name}
-        found = lead.get("/admin/tickets/ticket/", asked).context_data["cl"].queryset
-        assert list(found) == only
+        query = {"queue": "everything", "decided_by": name}
+        listed_tickets = lead.get("/admin/tickets/ticket/", query).context_data["cl"].queryset
+        assert list(listed_tickets) == only
 
 
-def test_a_change_from_nothing_is_not_told() -> None:
+def test_change_from_zero_has_no_percentage() -> None:
     assert cells.change_cell(5, 0).text == ""
     assert cells.change_cell(15, 10).text == "+50 %"
     assert cells.change_cell(5, 10).text == "-50 %"
@@ -305,16 +305,16 @@ def test_money_and_reasons_are_those_of_the_decisions_of_the_period(
     decided(company, noon, Status.DECLINED, reason_code="late_claim", carrier_name="ups")
     decided(company, noon - 31 * DAY, amount_paid=20, **claim)
 
-    found = tables(lead)
+    report = tables(lead)
 
-    first, *carriers = [[cell.value for cell in row] for row in found["money"].rows]
+    first, *carriers = [[cell.value for cell in row] for row in report["money"].rows]
     assert first == ["MXN", "all", 2, 200.0, 50.0, 40.0, 20.0, 20.0, 100.0]
     assert [row[1] for row in carriers] == ["dhl"]
-    [reason] = found["reasons"].rows
+    [reason] = report["reasons"].rows
     assert [cell.value for cell in reason[1:]] == [2, 0, 100.0]
     user = User.objects.get(username="eve")
     assert listed(reason[1].link, user) == 2
-    assert found["overview"].rows[-1][1].value == 1
+    assert report["overview"].rows[-1][1].value == 1
 
 
 def test_shows_the_first_rows_and_its_file_has_all(
@@ -339,10 +339,10 @@ def test_ticket_counts_as_opened_and_as_decided_each_in_its_own_period(
     claim = {"amount_claimed": 100, "currency": "MXN", "amount_paid": 40}
     decided(company, noon, created_at=noon - 40 * DAY, **claim)
 
-    found = tables(lead)
+    report = tables(lead)
 
-    assert [cell.value for cell in found["money"].rows[0]][:3] == ["MXN", "all", 1]
-    values = {str(row[0].text): row[1].value for row in found["overview"].rows}
+    assert [cell.value for cell in report["money"].rows[0]][:3] == ["MXN", "all", 1]
+    values = {str(row[0].text): row[1].value for row in report["overview"].rows}
     assert (values["Opened"], values["Decided"], values["With an amount paid"]) == (0, 1, 1)
 
 
@@ -360,11 +360,13 @@ def test_period_has_its_first_and_last_day_where_the_reader_is(company: Company,
         period = measures.Period(date(2026, 3, 8), date(2026, 3, 14))
         begins, ends = measures.midnight(period.first), measures.midnight(date(2026, 3, 15))
         second = timedelta(seconds=1)
-        made = [
+        tickets = [
             build.ticket(company, created_at=at)
             for at in (begins - second, begins, ends - second, ends)
         ]
 
-        assert list(Ticket.objects.filter(period.within("created_at")).order_by("pk")) == made[1:3]
+        assert (
+            list(Ticket.objects.filter(period.within("created_at")).order_by("pk")) == tickets[1:3]
+        )
         before = Ticket.objects.filter(period.before.within("created_at"))
-        assert list(before) == made[:1]
+        assert list(before) == tickets[:1]

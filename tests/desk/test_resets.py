@@ -1,4 +1,4 @@
-"""A forgotten password: asked for by name or address, set by a link, once and within an hour."""
+"""A forgotten password: requested by name or address, set by a link, once and within an hour."""
 
 import re
 from datetime import timedelta
@@ -25,7 +25,7 @@ from tests.desk.test_two_factor import switch_on
 pytestmark = pytest.mark.django_db
 ASK = "/admin/password-reset/"
 NEW = "correct-horse-9"
-SENT = "an email with a link is on its way"
+CONFIRMATION = "an email with a link is on its way"
 
 
 @pytest.fixture(autouse=True)
@@ -41,18 +41,18 @@ def ask(name: str, *, at: str = "192.0.2.1", client: Client | None = None) -> Ht
 
 
 def link() -> str:
-    """In the newest email."""
+    """Return the link in the newest email."""
     newest = Mail.objects.order_by("-created_at")[0]
-    found = re.search(r"http://testserver(/admin/password-reset/\S+)", newest.secret_text or "")
-    assert found, newest.subject
-    return found[1]
+    match = re.search(r"http://testserver(/admin/password-reset/\S+)", newest.secret_text or "")
+    assert match, newest.subject
+    return match[1]
 
 
 def form_of(path: str, client: Client) -> str | None:
-    """Where the form of this link is; none where it no longer works."""
+    """Return the address of this link's form, or None if the link no longer works."""
     answer = client.get(path, follow=True)
-    shown = 'name="new_password1"' in answer.content.decode()
-    return answer.redirect_chain[-1][0] if shown else None
+    has_form = 'name="new_password1"' in answer.content.decode()
+    return answer.redirect_chain[-1][0] if has_form else None
 
 
 def opens(path: str) -> bool:
@@ -60,7 +60,7 @@ def opens(path: str) -> bool:
 
 
 def set_password(path: str, client: Client | None = None, password: str = NEW) -> str:
-    """The text of the page behind it."""
+    """Set a password by this link; return the text of the next page."""
     client = client or Client()
     form = form_of(path, client)
     assert form
@@ -89,15 +89,15 @@ def test_the_page_to_sign_in_says_one_language(
 
     html = set_password(link())
 
-    said = {"en": "Your password is set.", "es": "Su contraseña está lista."}
+    messages = {"en": "Your password is set.", "es": "Su contraseña está lista."}
     assert f'<html lang="{desk_s}"' in html
-    assert said[desk_s] in html
-    assert said[hers] not in html
+    assert messages[desk_s] in html
+    assert messages[hers] not in html
 
 
 @pytest.mark.parametrize("name", ["ada", "Ada@desk.example"])
 def test_a_link_by_email_sets_a_new_password(ada: User, name: str) -> None:
-    assert SENT in ask(name).content.decode()
+    assert CONFIRMATION in ask(name).content.decode()
     assert Mail.objects.get().address == "ada@desk.example"
     assert "user name ada" in str(Mail.objects.get().secret_text)
 
@@ -106,8 +106,8 @@ def test_a_link_by_email_sets_a_new_password(ada: User, name: str) -> None:
     assert "Your password is set. Sign in as ada." in html
     assert signs_in(NEW)
     assert not signs_in("secret")
-    told = Mail.objects.order_by("-created_at")[0]
-    assert (told.subject, told.address) == (
+    mail = Mail.objects.order_by("-created_at")[0]
+    assert (mail.subject, mail.address) == (
         "Your password for the desk was changed",
         "ada@desk.example",
     )
@@ -127,7 +127,7 @@ def test_the_answer_is_the_same_whether_there_is_somebody() -> None:
     assert ResetRequest.objects.filter(address="192.0.2.1").count() == 4
 
 
-def test_the_task_is_rung_for_nobody_too(
+def test_task_is_queued_for_unknown_names_too(
     django_capture_on_commit_callbacks: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rung: list[str] = []
@@ -151,10 +151,10 @@ def test_what_was_typed_is_not_kept(ada: User) -> None:
     [{"is_active": False}, {"is_staff": False}, {"password": "!unusable"}, {"email": ""}],
     ids=str,
 )
-def test_gets_none_who_could_not_sign_in_with_it(ada: User, changes: dict[str, object]) -> None:
+def test_no_link_for_users_who_cannot_sign_in(ada: User, changes: dict[str, object]) -> None:
     User.objects.filter(pk=ada.pk).update(**changes)
 
-    assert SENT in ask("ada").content.decode()
+    assert CONFIRMATION in ask("ada").content.decode()
 
     assert not Mail.objects.exists()
 
@@ -307,11 +307,11 @@ def test_a_name_is_bounded_for_whoever_asks() -> None:
     assert ask("eve").status_code == 200
 
 
-def test_nobody_who_asks_elsewhere_locks_the_owner_out() -> None:
+def test_requests_from_elsewhere_do_not_lock_the_owner_out() -> None:
     for _ in range(4):
         ask("ada", at="198.51.100.7")
 
-    assert SENT in ask("ada", at="203.0.113.1").content.decode()
+    assert CONFIRMATION in ask("ada", at="203.0.113.1").content.decode()
 
     assert Mail.objects.count() == 4
 
@@ -327,7 +327,7 @@ def test_a_known_device_has_a_bound_of_its_own_also_at_the_same_address() -> Non
 
     assert answers == [200, 200, 200, 429]
     assert Mail.objects.count() == 6
-    # For another account the device is a stranger.
+    # For another account the device is unknown.
     assert ask("eve", client=owner).status_code == 429
 
 
@@ -347,7 +347,7 @@ def test_many_addresses_fill_no_mailbox_and_take_no_link_from_its_owner(
     ask("ada", client=owner, at="198.51.100.1")
     assert Mail.objects.count() == 5
 
-    # A sign-in ends the links that are there.
+    # A sign-in ends valid links, so that a new one is sent.
     assert signs_in("secret")
     ask("ada", at="198.51.100.9")
     assert Mail.objects.count() == 6
@@ -402,7 +402,7 @@ def test_is_not_offered_where_the_link_reaches_nobody_or_leads_anywhere(
     settings.ENVIRONMENT = "production"
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.ALLOWED_HOSTS = ["testserver"]
-    assert SENT in ask("ada").content.decode()
+    assert CONFIRMATION in ask("ada").content.decode()
     for name, value in changes.items():
         setattr(settings, name, value)
 
@@ -420,7 +420,7 @@ def test_an_empty_name_is_asked_for_again() -> None:
     assert not ResetRequest.objects.exists()
 
 
-def test_prune_forgets_who_asked() -> None:
+def test_prune_deletes_old_requests() -> None:
     ask("somebody")
     ask("eve")
     ResetRequest.objects.filter(pk=ResetRequest.objects.earliest("pk").pk).update(

@@ -1,4 +1,4 @@
-"""Every page and action of the admin, for every role: a new one has to be entered here.
+"""Access of every role to every page and action of the admin; a new one has to be added here.
 
 Trap: actions without permissions run for any member of staff, and on a plain GET.
 """
@@ -38,7 +38,7 @@ from tickets.models import (
 
 ROLES = ("agent", "lead", "auditor", "operator", "nobody")
 OURS = ("core", "companies", "webhooks", "deliveries", "shipments", "tickets", "desk", "auth")
-# What is written down when somebody looks: that they are there.
+# Rows that merely viewing a page writes, to record the visit.
 LOOKING = {"desk.Visit", "desk.SeenSession"}
 
 LOOK = {
@@ -74,7 +74,7 @@ DELETE = {
     "operator": "",
     "nobody": "",
 }
-# Who gets further than a refusal at each page that is no list, form or history.
+# Roles that each page admits, apart from lists, forms and histories.
 PAGES = {
     "index": "agent lead auditor operator nobody",
     "search": "agent lead auditor operator nobody",
@@ -126,8 +126,7 @@ PAGES = {
     "tickets_agent_hand_over": "lead",
     "tickets_agent_available": "agent lead",
 }
-# Django's own, which ask for the permission of what they are about to show.
-# Ways to sign in, and what answers strangers with 401.
+# Django's own pages, which check the permission for what they are about to show.
 OPEN_TO_STRANGERS = {
     "admin_password_reset",
     "desk_invitation",
@@ -165,7 +164,7 @@ class Page(NamedTuple):
 
 
 def pages_of_admin() -> list[Any]:
-    """Django's own and ours, under the names of the namespace admin."""
+    """Return the URL patterns of the namespace admin, Django's own and ours."""
     return get_resolver().namespace_dict["admin"][1].url_patterns
 
 
@@ -181,7 +180,7 @@ def patterns(of: list[Any], before: Iterable[str] = ()) -> Iterator[tuple[str, t
 
 @pytest.fixture(autouse=True)
 def rows(company: Company) -> None:
-    """One of everything that there are pages of."""
+    """Create one row of every model that has pages."""
     build.webhook(company)
     publishing.publish([build.news(company)])
     shipment = build.shipment(company)
@@ -216,7 +215,7 @@ def person(role: str) -> User:
     if role in ("agent", "lead"):
         return build.agent(f"a-{role}", group=role).user
     user = User.objects.create_user(role, is_staff=True)
-    if role in roles.BESIDE_THE_DESK:
+    if role in roles.NON_AGENT_ROLES:
         user.groups.add(roles.group(role))
     return user
 
@@ -229,9 +228,9 @@ def browser(person: User) -> Client:
 
 
 def value(keyword: str, name: str) -> Any:
-    """Something to put into an address."""
+    """Return a value for a keyword of an address."""
     owner = name.rsplit("_", 1)[0]
-    known = {
+    values = {
         "ticket_id": Ticket,
         "file_id": TicketFile,
         "storm_id": Storm,
@@ -240,8 +239,8 @@ def value(keyword: str, name: str) -> Any:
         "agent_id": apps.get_model("tickets.Agent"),
         "shipment_id": apps.get_model("shipments.Shipment"),
     }
-    if keyword in known:
-        return known[keyword].objects.first().pk
+    if keyword in values:
+        return values[keyword].objects.first().pk
     if keyword == "object_id":
         row = apps.get_model(*owner.split("_", 1))._default_manager.first()
         return row.pk if row else 1
@@ -272,7 +271,7 @@ def may(role: str, page: Page) -> bool:
 
 
 def everything() -> dict[str, list[Any]]:
-    """All our rows."""
+    """Return all rows of our apps."""
     return {
         model._meta.label: list(model._default_manager.order_by("pk").values_list())
         for app in OURS
@@ -282,7 +281,7 @@ def everything() -> dict[str, list[Any]]:
 
 
 def reached(answer: HttpResponse) -> bool:
-    """More than a refusal: a page, a file, or that something in the address is wrong."""
+    """Return True for more than a refusal: a page, a file, or an error about the address."""
     return answer.status_code in (200, 302, 400, 404)
 
 
@@ -301,7 +300,7 @@ def test_each_role_sees_its_pages_and_no_others_and_changes_nothing_by_looking(
     before, wrong = everything(), {}
     for page in walked():
         answer = browser.get(page.address) if page.name != "logout" else None
-        # What is only ever sent has no page to be seen: 405, whoever asks.
+        # Addresses for POST only answer 405, whoever requests them.
         if answer and answer.status_code != 405 and reached(answer) != may(role, page):
             wrong[page.address] = answer.status_code
 
@@ -309,7 +308,7 @@ def test_each_role_sees_its_pages_and_no_others_and_changes_nothing_by_looking(
     assert everything() == before
 
 
-def test_who_may_not_look_may_not_send_either(role: str, browser: Client) -> None:
+def test_no_permission_to_view_means_none_to_post(role: str, browser: Client) -> None:
     pages = [page for page in walked() if not may(role, page)]
     before = everything()
     wrong = {
@@ -325,15 +324,15 @@ def test_who_may_not_look_may_not_send_either(role: str, browser: Client) -> Non
 def test_each_role_has_its_actions(role: str, person: User) -> None:
     request = RequestFactory().get("/")
     request.user = person
-    found = {
+    actions = {
         model._meta.label: sorted(desk.get_actions(request))
         for model, desk in admin.site._registry.items()
         if desk.has_view_permission(request)
     }
-    # Django's own, for whoever may delete.
+    # Django's own action, for those who may delete.
     lines = [
         f"{label}: {' '.join(one for one in names if one != 'delete_selected')}"
-        for label, names in sorted(found.items())
+        for label, names in sorted(actions.items())
         if set(names) - {"delete_selected"}
     ]
 
@@ -392,18 +391,20 @@ def test_strangers_are_asked_to_sign_in(client: Client) -> None:
 
 
 def test_strangers_are_asked_to_sign_in_on_the_desk_s_own_pages(client: Client) -> None:
-    """A page is guarded by its decorator, which a new page may lack."""
+    """Trap: a new page without the decorator that guards it."""
     names = dict(patterns(urls.urlpatterns))
     assert names.keys() >= OPEN_TO_STRANGERS
     for name in names.keys() - OPEN_TO_STRANGERS:
-        known = {"slug": "x", "kind": "close"}
-        answer = client.get(reverse(name, kwargs={one: known.get(one, 1) for one in names[name]}))
+        arguments = {"slug": "x", "kind": "close"}
+        answer = client.get(
+            reverse(name, kwargs={one: arguments.get(one, 1) for one in names[name]})
+        )
         assert answer.status_code == 302, name
         assert answer["Location"].startswith("/admin/login/"), name
 
 
 def test_who_may_change_may_view(db: None) -> None:
-    """The admin's own rule, for groups that are made by hand."""
+    """Follow the admin's own rule, for groups that an operator creates."""
     person = User.objects.create_user("change", is_staff=True)
     person.user_permissions.add(Permission.objects.get(codename="change_ticket"))
     client = Client()

@@ -1,4 +1,4 @@
-"""What a row of the list says, and the filters beside it."""
+"""Rows of the list, and the filters next to it."""
 
 from datetime import timedelta
 from typing import Any
@@ -100,7 +100,7 @@ def test_filters_what_a_queue_holds(
     two = build.ticket(birch, type_id=4, status=2).pk
     day = f"{old:%Y-%m-%d}"
 
-    for query, found in (
+    for query, expected in (
         ({"status": "6"}, [one]),
         ({"status": "77"}, []),
         ({"type": "4"}, [two]),
@@ -117,7 +117,7 @@ def test_filters_what_a_queue_holds(
         ({"status": ""}, [two, one]),
         ({"q": "swift", "status": "6"}, [one]),
     ):
-        assert listed(desk, queue="everything", **query) == found, query
+        assert listed(desk, queue="everything", **query) == expected, query
 
 
 def test_lists_no_agent_but_the_one_that_is_asked_for(desk: Client, company: Company) -> None:
@@ -130,7 +130,7 @@ def test_lists_no_agent_but_the_one_that_is_asked_for(desk: Client, company: Com
 
 
 @pytest.mark.parametrize(
-    ("asked", "names"),
+    ("query", "names"),
     [
         ({"what": "agent", "begin": "a"}, ["ada"]),
         ({"what": "company", "begin": "bi"}, ["Birch"]),
@@ -142,12 +142,12 @@ def test_lists_no_agent_but_the_one_that_is_asked_for(desk: Client, company: Com
     ],
 )
 def test_offers_names_that_begin_so(
-    desk: Client, company: Company, birch: Company, asked: dict[str, str], names: list[str]
+    desk: Client, company: Company, birch: Company, query: dict[str, str], names: list[str]
 ) -> None:
     for carrier in ("tardy", "swift", "swift", ""):
         build.ticket(company, carrier_name=carrier)
 
-    assert desk.get(NAMES, asked).json() == {"names": names}
+    assert desk.get(NAMES, query).json() == {"names": names}
 
 
 def test_offers_names_to_nobody_else(client: Client, desk: Client) -> None:

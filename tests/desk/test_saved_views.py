@@ -1,4 +1,4 @@
-"""Saved views: whose they are, what they keep, and what the side bar says of them."""
+"""Saved views: their owners, the settings that they keep, and their entries in the side bar."""
 
 from typing import Any
 
@@ -139,8 +139,8 @@ def test_counts_only_what_costs_little_and_not_again_for_a_while(
     save(desk, "Words", "q=Acme")
 
     badges = {title: item["badge"] for title, item in in_side_bar(desk).items()}
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         in_side_bar(desk)
 
     assert badges == {"Open": "1", "All": None, "Words": None}
-    assert not any("desk_savedview" in one["sql"] for one in asked)
+    assert not any("desk_savedview" in one["sql"] for one in queries)

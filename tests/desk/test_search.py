@@ -1,4 +1,4 @@
-"""Search finds tickets by what agents know of them, through indexes, and never without bounds."""
+"""Search finds tickets by what agents know of them, through indexes, and always bounded."""
 
 from typing import Any
 
@@ -33,15 +33,15 @@ def say(ticket: Ticket, text: str, *, public: bool = True) -> None:
 
 
 def opened(desk: Client, q: str, **query: Any) -> int | None:
-    """The ticket whose page a search leads to at once; None where it lists what it found."""
+    """Return the ticket that a search opens at once; None where it shows a list."""
     answer = desk.get(LIST, {"q": q, **query})
     if answer.status_code == 200:
         return None
     return int(answer.headers["Location"].split("/")[-3])
 
 
-def found(desk: Client, q: str) -> list[int]:
-    """What is found, on a list that nothing is opened from."""
+def listed_ids(desk: Client, q: str) -> list[int]:
+    """Return the matches on a list that opens no ticket at once."""
     return listed(desk, q=q, queue="everything", status="")
 
 
@@ -52,10 +52,10 @@ def test_opens_what_is_named_exactly(desk: Client, company: Company, birch: Comp
     ).pk
     build.ticket(birch, comments="Like 99M6003507, and 88000001.")
 
-    for named in (f"#{ours}", str(ours), "99M6003507-X", "99m6 0035 07x", "alt20209", "ALT-20209"):
-        assert opened(desk, named) == ours, named
+    for query in (f"#{ours}", str(ours), "99M6003507-X", "99m6 0035 07x", "alt20209", "ALT-20209"):
+        assert opened(desk, query) == ours, query
     assert opened(desk, "88000001", queue="mine") == ours
-    # What is asked within filters is a list, and what is quoted is words.
+    # A query with filters shows a list, and a quoted one searches words.
     assert opened(desk, str(ours), status="2") is None
     assert opened(desk, '"ALT-20209"') is None
 
@@ -65,7 +65,7 @@ def test_lists_what_several_tickets_are_named_by(
 ) -> None:
     build.shipment(company, 88_000_001, tracking_number="AB12CD")
     ours = [build.ticket(company, shipment_id=88_000_001, type_id=one).pk for one in (4, 5)]
-    # Somebody else's ticket about a number that is not theirs.
+    # A ticket of another company that names this number.
     theirs = build.ticket(birch, shipment_id=88_000_001).pk
 
     assert listed(desk, q="ab 12-cd") == ours[::-1]
@@ -81,11 +81,11 @@ def test_finds_parts_of_tracking_numbers(desk: Client, company: Company) -> None
     build.ticket(company, shipment_id=4102)
 
     for part in ("99M60035", "99m6 0035", "6003507", "7412", "0-0-3-5-0-7-4"):
-        assert found(desk, part) == [ours], part
-    # 1234 and 2345 are in it, but not one behind the other.
+        assert listed_ids(desk, part) == [ours], part
+    # It contains 1234 and 2345, but not 12345.
     build.shipment(company, 4103, tracking_number="1234-9-2345")
     build.ticket(company, shipment_id=4103)
-    assert found(desk, "12345") == []
+    assert listed_ids(desk, "12345") == []
 
 
 def test_finds_the_tracking_number_of_a_shipment_that_was_named_later(
@@ -108,11 +108,11 @@ def test_finds_companies_by_parts_of_their_names_without_accents(
     build.ticket(company)
 
     for part in ("Altura", "cafe", "CAFÉ ALT", "altu", "tura"):
-        assert found(desk, part) == [altura], part
+        assert listed_ids(desk, part) == [altura], part
     for part in ("ferreteria", "Ñuñez", "nunez", "hij nun", "errete", "e ferr"):
-        assert found(desk, part) == [nunez], part
+        assert listed_ids(desk, part) == [nunez], part
     for nothing in ("fetura", "%", "__", "ura", "cafe nunez"):
-        assert found(desk, nothing) == [], nothing
+        assert listed_ids(desk, nothing) == [], nothing
     assert "Includes the tickets of these companies: Café Altura" in words(
         desk.get(LIST, {"q": "altura"}).content.decode()
     )
@@ -126,8 +126,8 @@ def test_finds_tickets_by_their_agent(desk: Client, company: Company) -> None:
     build.ticket(company)
 
     for name in ("maria.gonzalez", "mari", "Gonzalez maria", "ruiz"):
-        assert found(desk, name) == [hers], name
-    assert found(desk, "aria") == []
+        assert listed_ids(desk, name) == [hers], name
+    assert listed_ids(desk, "aria") == []
 
 
 @pytest.mark.parametrize("typed", ["altuta", "atura", "aaltura", "altrua", "cafe alturq"])
@@ -152,7 +152,7 @@ def test_offers_an_agent_whose_name_was_mistyped_and_nobody_for_two_letters(
 
 
 def test_finds_variables_documents_and_files_by_name(desk: Client, company: Company) -> None:
-    # \\u00f1: as many clients write it.
+    # Many clients escape it as \\u00f1.
     data = '{"customer": "Jose Pe\\u00f1a", "phone": "+52 55-1234-5678", "boxes": 3}'
     first = build.ticket(company, data=data)
     second = build.ticket(company)
@@ -166,11 +166,11 @@ def test_finds_variables_documents_and_files_by_name(desk: Client, company: Comp
     build.file(company, ticket=third, name="foto_caja-rota.png")
     build.file(company, name="foto suelta.png")
 
-    assert found(desk, "peña") == found(desk, "jose pen") == [first.pk]
+    assert listed_ids(desk, "peña") == listed_ids(desk, "jose pen") == [first.pk]
     assert opened(desk, "+525512345678") == opened(desk, "+52 55 1234 5678") == first.pk
-    assert found(desk, "factur") == [second.pk]
-    assert found(desk, "reclamacion") == found(desk, "caja rota png") == [third.pk]
-    assert found(desk, "suelta") == []
+    assert listed_ids(desk, "factur") == [second.pk]
+    assert listed_ids(desk, "reclamacion") == listed_ids(desk, "caja rota png") == [third.pk]
+    assert listed_ids(desk, "suelta") == []
 
 
 def test_finds_what_a_company_s_variables_say_now(desk: Client, company: Company) -> None:
@@ -179,13 +179,13 @@ def test_finds_what_a_company_s_variables_say_now(desk: Client, company: Company
     ticket.save()
 
     assert opened(desk, "alt-2222") == ticket.pk
-    assert found(desk, "alt-1111") == []
+    assert listed_ids(desk, "alt-1111") == []
 
 
 def test_takes_variables_that_postgresql_cannot_read(desk: Client, company: Company) -> None:
     """Trap: half a pair of surrogates, and a NUL, are JSON to some and none to PostgreSQL."""
     for broken in (r'{"a": "\ud83d lone"}', r'{"a": "\u0000 lone"}'):
-        assert build.ticket(company, data=broken).pk in found(desk, "lone")
+        assert build.ticket(company, data=broken).pk in listed_ids(desk, "lone")
 
 
 @pytest.mark.parametrize("text", ["x" * 65_000, "ab " * 20_000, "\ufdfa1 \ufdfa2 " * 8_000])
@@ -194,7 +194,7 @@ def test_takes_the_longest_texts_and_words(desk: Client, company: Company, text:
     ticket = build.ticket(company, comments=f"first {text}", data=f'{{"a": "{text}"}}')
     say(ticket, f"second {text}")
 
-    assert found(desk, "first") == found(desk, "second") == [ticket.pk]
+    assert listed_ids(desk, "first") == listed_ids(desk, "second") == [ticket.pk]
 
 
 ODD = [
@@ -230,10 +230,10 @@ def test_answers_whatever_is_typed_with_few_statements(
     build.ticket(company, comments="any")
 
     for typed in ODD:
-        with CaptureQueriesContext(connection) as asked:
+        with CaptureQueriesContext(connection) as queries:
             search.find(typed, agent.user)
-        assert len(asked) < 16, typed
-        assert max(len(query["sql"]) for query in asked.captured_queries) < 20_000, typed
+        assert len(queries) < 16, typed
+        assert max(len(query["sql"]) for query in queries.captured_queries) < 20_000, typed
     for typed in (ODD[0], "\x00", "a:*&!('", "'\"%_\\"):
         assert desk.get(LIST, {"q": typed}).status_code == 200, typed
 
@@ -241,9 +241,11 @@ def test_answers_whatever_is_typed_with_few_statements(
 def test_has_an_index_for_every_place_that_has_words(desk: Client, company: Company) -> None:
     """Trap: an index over an expression that a statement does not repeat letter by letter."""
     build.ticket(company, comments="any")
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         listed(desk, q="any 99m6", status="")
-    (statement,) = [one["sql"] for one in asked.captured_queries if "generate_series" in one["sql"]]
+    (statement,) = [
+        one["sql"] for one in queries.captured_queries if "generate_series" in one["sql"]
+    ]
 
     indexes = (
         "search_terms_of_ticket",
@@ -300,11 +302,11 @@ def test_takes_the_newest_when_too_many_have_a_word_and_says_so(
 def test_asks_for_ids_as_they_are_and_for_no_part_of_a_text(desk: Client, company: Company) -> None:
     """Trap: the admin's own search casts ids to text and upper-cases columns."""
     ticket = build.ticket(company, comments="4101 is lost")
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         assert listed(desk, q="4101 lost") == [ticket.pk]
         listed(desk, q="4101", status="")
 
-    statements = " ".join(query["sql"] for query in asked.captured_queries)
+    statements = " ".join(query["sql"] for query in queries.captured_queries)
     assert "::text =" not in statements
     assert "ILIKE" not in statements
     assert "UPPER(" not in statements
@@ -314,10 +316,10 @@ def test_asks_for_ids_as_they_are_and_for_no_part_of_a_text(desk: Client, compan
 def test_asks_for_what_it_has_found_in_the_order_of_ids(desk: Client, company: Company) -> None:
     """Trap: in the order of time, PostgreSQL may walk over all tickets to find those."""
     ticket = build.ticket(company, comments="late")
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         assert listed(desk, q="late") == [ticket.pk]
 
-    assert not any('"created_at" DESC' in query["sql"] for query in asked.captured_queries)
+    assert not any('"created_at" DESC' in query["sql"] for query in queries.captured_queries)
 
 
 def test_offers_ten_tickets_at_most_in_the_palette(desk: Client, company: Company) -> None:
@@ -326,12 +328,12 @@ def test_offers_ten_tickets_at_most_in_the_palette(desk: Client, company: Compan
         build.ticket(company, comments="late")
     desk.get("/admin/search/", {"s": "nothing", "extended": "1"})
 
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         html = desk.get("/admin/search/", {"s": "late", "extended": "1"}).content.decode()
 
     assert html.count("/admin/tickets/ticket/") - html.count('/admin/tickets/ticket/"') == 10
-    # What has it, whether it is one ticket's number, and what is shown of them.
-    assert sum("tickets_ticket" in query["sql"] for query in asked.captured_queries) <= 4
+    # Statements: the matches, whether it is a ticket's number, and the fields shown.
+    assert sum("tickets_ticket" in query["sql"] for query in queries.captured_queries) <= 4
 
 
 def test_offers_no_ticket_to_who_may_see_none(client: Client, company: Company) -> None:
@@ -366,7 +368,7 @@ def test_offers_every_kind_in_the_palette_to_who_may_see_it(
     assert [one.title for one in search.find("altuar", agent.user).near] == ["Altura"]
     operator = User.objects.create_user("op", is_staff=True)
     operator.groups.add(agents.group("operator"))
-    seen = search.find("altu", operator)
-    assert [one.kind for one in seen.hits()] == ["company", "shipment"]
+    results = search.find("altu", operator)
+    assert [one.kind for one in results.hits()] == ["company", "shipment"]
     assert search.find("altuar", operator).hits() == []
     assert search.find("altu", User.objects.create_user("nobody")).hits() == []

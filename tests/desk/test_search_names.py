@@ -9,7 +9,7 @@ from desk.common import search_terms
 from desk.queue import search
 from tests import builders as build
 from tests.desk.test_queues import LIST, listed
-from tests.desk.test_search import found, opened
+from tests.desk.test_search import listed_ids, opened
 from tests.desk.words import words
 from tickets.models import Agent
 
@@ -18,7 +18,7 @@ LOST, DAMAGED, THEFT = 4, 5, 13
 
 @pytest.fixture(autouse=True)
 def _no_names_kept() -> None:
-    """Names of carriers, types and agents are as old as the cache that has them."""
+    """Clear the cache of names of carriers, types and agents."""
     cache.clear()
 
 
@@ -47,7 +47,7 @@ def test_a_ticket_is_opened_by_its_number_however_it_is_named(
     desk: Client, company: Company, typed: str
 ) -> None:
     ours = build.ticket(company).pk
-    # Its number is the other's shipment.
+    # The id of one ticket is the shipment id of the other.
     build.ticket(company, shipment_id=ours)
 
     assert opened(desk, typed.format(ours)) == ours
@@ -74,14 +74,14 @@ def test_tickets_are_found_by_their_carrier(desk: Client, company: Company, birc
     build.ticket(birch, carrier_name="redpack", comments="Estafado.")
 
     for typed in ("estafeta", "Estafe", "ESTAFETA"):
-        assert found(desk, typed) == [theirs, *ours[::-1]], typed
+        assert listed_ids(desk, typed) == [theirs, *ours[::-1]], typed
     for typed in ("paquete expres", "exprés"):
-        assert found(desk, typed) == [paquete], typed
+        assert listed_ids(desk, typed) == [paquete], typed
     assert "Includes the tickets of these carriers: Estafeta" in words(
         desk.get(LIST, {"q": "estafet"}).content.decode()
     )
     assert listed(desk, q="estafeta", company=birch.pk, queue="everything") == [theirs]
-    # Of a mistyped one, the carrier is offered.
+    # For a mistyped name, the carrier is offered.
     near = desk.get(LIST, {"q": "estafetta"}).content.decode()
     assert "Did you mean: Estafeta" in words(near)
 
@@ -92,11 +92,11 @@ def test_tickets_are_found_by_their_type_in_either_language(desk: Client, compan
     lost = build.ticket(company, type_id=LOST).pk
 
     for typed in ("robo", "Theft"):
-        assert theft in found(desk, typed)
-    assert found(desk, "theft") == [theft]
-    # Words of messages go on being found.
-    assert found(desk, "robo") == [damaged, theft]
-    assert found(desk, "extravío") == found(desk, "lost") == [lost]
+        assert theft in listed_ids(desk, typed)
+    assert listed_ids(desk, "theft") == [theft]
+    # Words in messages are still found.
+    assert listed_ids(desk, "robo") == [damaged, theft]
+    assert listed_ids(desk, "extravío") == listed_ids(desk, "lost") == [lost]
     assert "Includes the tickets of these types: Theft" in words(
         desk.get(LIST, {"q": "robo"}).content.decode()
     )
@@ -106,8 +106,8 @@ def test_the_palette_leads_to_a_carrier_and_a_type(agent: Agent, company: Compan
     build.ticket(company, carrier_name="Estafeta", type_id=THEFT)
     build.ticket(company, carrier_name="estafeta", type_id=LOST)
 
-    [carrier] = search.find("estafeta", agent.user).named
-    [kind] = search.find("robo", agent.user).named
+    [carrier] = search.find("estafeta", agent.user).labels
+    [kind] = search.find("robo", agent.user).labels
     assert (carrier.kind, carrier.link) == (
         "carrier",
         f"{LIST}?queue=everything&carrier_name=Estafeta",

@@ -1,4 +1,4 @@
-"""The desk's pages about sending: what operators see of it, stop and let go on."""
+"""The desk's pages about sending: its state, and how operators stop and resume it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,7 +25,7 @@ HOST = "hooks.example.com"
 
 @pytest.fixture
 def olga(db: None) -> Client:
-    """The browser of an operator."""
+    """Return the browser of an operator."""
     return browser_of("operator")
 
 
@@ -43,7 +43,7 @@ def browser_of(role: str) -> Client:
     return client
 
 
-def seen(client: Client) -> str:
+def page_text(client: Client) -> str:
     return client.get(PAGE).content.decode()
 
 
@@ -51,7 +51,7 @@ def test_shows_what_waits_and_what_is_stopped(olga: Client, company: Company) ->
     build.webhook(company, url=f"https://{HOST}:8443/in")
     build.webhook(company, url="https://other.example/")
     publishing.publish([build.news(company), build.news(company)])
-    html = seen(olga)
+    html = page_text(olga)
     assert "No host is held." in html
     assert "no loop is alive" in html
     assert f'value="{HOST}"' in html  # the offer to hold it, without its port
@@ -63,8 +63,8 @@ def test_shows_what_waits_and_what_is_stopped(olga: Client, company: Company) ->
 
     for text in ("ticket &lt;4711&gt;", "You asked us.", "new network", "ann@db1", "drained"):
         assert text in html
-    ((held, waiting),) = answer.context["holds"]
-    assert (held.host, len(waiting.webhooks), waiting.waiting) == (HOST, 1, 2)
+    ((hold, waiting),) = answer.context["holds"]
+    assert (hold.host, len(waiting.webhooks), waiting.waiting) == (HOST, 1, 2)
     assert html.count(f'value="{HOST}"') == 1  # the offer to release it
 
 
@@ -77,11 +77,11 @@ def test_holds_and_releases_a_host_as_the_commands_do(
     answer = olga.post(f"{PAGE}hold/", form, follow=True)
 
     assert "is held: 1 webhook." in answer.content.decode()
-    held = HeldHost.objects.get()
-    assert (held.host, held.by, held.held_until is None) == (HOST, "an-operator", False)
+    hold = HeldHost.objects.get()
+    assert (hold.host, hold.by, hold.held_until is None) == (HOST, "an-operator", False)
 
     assert f"Release {HOST}" in olga.get(f"{PAGE}release/?host={HOST}").content.decode()
-    assert HeldHost.objects.exists()  # only asked
+    assert HeldHost.objects.exists()  # only the confirmation
     olga.post(f"{PAGE}release/", {"host": HOST})
     assert not HeldHost.objects.exists()
     answer = olga.post(f"{PAGE}release/", {"host": HOST}, follow=True)
@@ -119,7 +119,7 @@ def test_drains_and_resumes(olga: Client, audited: Callable[[], Any]) -> None:
     assert not Drain.objects.exists()
     olga.post(f"{PAGE}drain/", {"reason": "new network"})
     assert Drain.objects.get().by == "an-operator"
-    assert "Resume…" in seen(olga)
+    assert "Resume…" in page_text(olga)
 
     olga.get(f"{PAGE}resume/")
     assert Drain.objects.exists()
@@ -134,7 +134,7 @@ def test_drains_and_resumes(olga: Client, audited: Callable[[], Any]) -> None:
 def test_auditors_look_and_stop_nothing(db: None, act: str) -> None:
     auditor, agent = browser_of("auditor"), browser_of("lead")
 
-    html = seen(auditor)
+    html = page_text(auditor)
     assert "All sending:" in html
     assert "Stop all sending…" not in html
     assert "Hold a host…" not in html
@@ -164,7 +164,7 @@ def test_what_cannot_be_counted_keeps_nobody_from_acting(
     holding.hold_host(HOST, by="ann@db1")
     monkeypatch.setattr(queue_picture, "queue_totals", stuck)
 
-    html = seen(olga)
+    html = page_text(olga)
 
     assert "did not say in time" in html
     assert "Stop all sending…" in html
@@ -180,14 +180,14 @@ def test_the_side_bar_lights_up_where_it_stands_alone(olga: Client) -> None:
 
 
 def test_says_whether_the_outgoing_proxy_works(olga: Client, settings: Settings) -> None:
-    assert "outgoing proxy" not in seen(olga)
+    assert "outgoing proxy" not in page_text(olga)
     settings.DELIVERY_PROXY = "http://ann:secret@127.0.0.1:1"
-    assert "no trouble" in seen(olga)
+    assert "no trouble" in page_text(olga)
     loop = leases.join(1)
     assert loop
     leases.renew(loop, proxy_trouble="The outgoing proxy cannot be reached.")
 
-    html = seen(olga)
+    html = page_text(olga)
 
     assert "no connection" in html
     assert "Loops that cannot send: 1" in html

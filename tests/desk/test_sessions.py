@@ -1,4 +1,4 @@
-"""People see where they are signed in, and end it; so do those who look after them."""
+"""Users see where they are signed in and end sessions; so do those who manage them."""
 
 import re
 from datetime import timedelta
@@ -48,14 +48,14 @@ def html_of(client: Client, page: str = OWN) -> str:
 
 
 def inside(client: Client) -> bool:
-    """Whether the desk lets them in, at an address that draws no page: it takes no GET."""
+    """Return True if the desk lets the client in, at an address that renders no page (405)."""
     status = client.get("/admin/tickets/agent/1/available/").status_code
     assert status in (302, 405)
     return status == 405
 
 
 def buttons(html: str) -> list[str]:
-    """What the buttons that end a session send."""
+    """Return the values that the buttons for ending a session send."""
     return re.findall(r'name="end" value="(\w{32})"', html)
 
 
@@ -77,8 +77,8 @@ def test_lists_ones_browsers_and_never_a_key() -> None:
 
     html = html_of(here)
 
-    for said in ("Firefox on Linux", "Safari on iPhone", "Edge on Windows", "2001:db8:0:1::"):
-        assert said in html
+    for text in ("Firefox on Linux", "Safari on iPhone", "Edge on Windows", "2001:db8:0:1::"):
+        assert text in html
     assert "ChromeOS" not in html
     assert html.count("This browser") == 1
     assert len(buttons(html)) == 2
@@ -185,7 +185,7 @@ def test_whoever_owes_the_second_factor_stands_in_the_list(ada: User) -> None:
     assert "waits for the second factor" in html_of(here)
 
 
-def test_what_another_password_has_closed_is_not_listed(ada: User) -> None:
+def test_sessions_ended_by_a_password_change_are_not_listed(ada: User) -> None:
     here, there = sign_in(), sign_in(SAFARI)
     new = {"new_password1": "horse-9-battery", "new_password2": "horse-9-battery"}
 
@@ -206,7 +206,7 @@ def test_who_is_switched_off_is_out_at_once(ada: User) -> None:
     assert "Not signed in anywhere." in html_of(lead, page_of(ada))
 
 
-def test_a_session_of_the_version_before_goes_on_and_is_listed(ada: User) -> None:
+def test_session_of_the_previous_version_stays_valid_and_is_listed(ada: User) -> None:
     here, old = sign_in(), sign_in(SAFARI)
     SeenSession.objects.filter(browser="Safari").delete()
     assert "Unknown browser" in html_of(here)
@@ -224,7 +224,7 @@ def test_is_seen_once_in_five_minutes(ada: User) -> None:
 
     def seen_again() -> bool:
         SeenSession.objects.update(seen_at=past)
-        # As in another process.
+        # Empty the cache, as in another process.
         seen_sessions.RECENTLY_RECORDED.entries.clear()
         here.get("/admin/live/")
         here.get(OWN, headers={"User-Agent": EDGE})
@@ -246,7 +246,7 @@ def test_a_process_asks_the_database_no_more_often(ada: User) -> None:
     assert SeenSession.objects.get().seen_at == past
 
 
-def test_an_open_page_is_nobody(ada: User) -> None:
+def test_polling_page_does_not_count_as_seen(ada: User) -> None:
     here = sign_in()
     past = timezone.now() - timedelta(hours=1)
     SeenSession.objects.update(seen_at=past)
@@ -301,7 +301,7 @@ def test_a_session_is_stored_as_a_digest_that_opens_nothing(ada: User) -> None:
     assert inside(client)
     assert "End" not in html_of(client)
     assert known_session(f"sessionid={key}")
-    # What stands in the row names no row.
+    # The stored digest is no valid session key.
     assert not known_session(f"sessionid={row.pk}")
     client.cookies["sessionid"] = row.pk
     assert not inside(client)

@@ -1,4 +1,4 @@
-"""What stands around every page: its heading, the bar below, how times are written."""
+"""The frame of every page: its heading, the bar below, and the format of times."""
 
 from datetime import UTC, datetime
 
@@ -47,10 +47,10 @@ def test_a_page_of_its_own_says_what_it_is_for(
     lead: Client, ticket: Ticket, company: Company, agent: Agent
 ) -> None:
     hook = build.webhook(company)
-    asked = f"?ticket={ticket.pk}"
+    query = f"?ticket={ticket.pk}"
 
-    assert heading(lead, f"{LIST}move/3/{asked}") == f"Decline: ticket {ticket.pk}"
-    assert heading(lead, f"{LIST}give/{asked}") == "Assign tickets"
+    assert heading(lead, f"{LIST}move/3/{query}") == f"Decline: ticket {ticket.pk}"
+    assert heading(lead, f"{LIST}give/{query}") == "Assign tickets"
     assert heading(lead, f"{LIST}events/") == "Find a missing event"
     assert heading(lead, f"/admin/webhooks/webhook/pause/?webhook={hook.pk}") == (
         "Reason for the pause"

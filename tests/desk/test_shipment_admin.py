@@ -12,7 +12,7 @@ Feed = Callable[..., Fed]
 
 
 @pytest.fixture
-def shown(admin_client: Client, company: Company, feed: Feed) -> Client:
+def admin_with_shipments(admin_client: Client, company: Company, feed: Feed) -> Client:
     feed(
         shipment(5, company.pk),
         shipment(55, company.pk),
@@ -24,7 +24,7 @@ def shown(admin_client: Client, company: Company, feed: Feed) -> Client:
 
 
 @pytest.mark.parametrize(
-    ("asked", "found"),
+    ("query", "expected"),
     [
         ("5", {5}),
         ("TEST0000055", {55}),
@@ -35,16 +35,16 @@ def shown(admin_client: Client, company: Company, feed: Feed) -> Client:
     ],
 )
 def test_finds_a_shipment_by_its_id_or_whole_number(
-    shown: Client, asked: str, found: set[int]
+    admin_with_shipments: Client, query: str, expected: set[int]
 ) -> None:
-    page = shown.get("/admin/shipments/shipment/", {"q": asked})
+    page = admin_with_shipments.get("/admin/shipments/shipment/", {"q": query})
 
     assert page.status_code == 200
-    assert {each.pk for each in page.context["cl"].result_list} == found
+    assert {each.pk for each in page.context["cl"].result_list} == expected
 
 
-def test_shows_a_shipment_with_all_that_happened_to_it(shown: Client) -> None:
-    page = shown.get("/admin/shipments/shipment/5/change/")
+def test_shows_a_shipment_with_all_that_happened_to_it(admin_with_shipments: Client) -> None:
+    page = admin_with_shipments.get("/admin/shipments/shipment/5/change/")
 
     assert page.status_code == 200
     for word in ("TEST0000005", "León", "Scale", "Not seen"):
@@ -52,12 +52,12 @@ def test_shows_a_shipment_with_all_that_happened_to_it(shown: Client) -> None:
     assert 'name="_save"' not in page.content.decode()
 
 
-def test_changes_nothing_by_hand(shown: Client) -> None:
+def test_changes_nothing_by_hand(admin_with_shipments: Client) -> None:
     answers = [
-        shown.post("/admin/shipments/shipment/5/change/", {"status": "Delivered"}),
-        shown.post("/admin/shipments/shipment/5/delete/", {"post": "yes"}),
-        shown.post("/admin/shipments/shipment/add/", {"id": 6}),
-        shown.post("/admin/shipments/incidence/8/change/", {"open": ""}),
+        admin_with_shipments.post("/admin/shipments/shipment/5/change/", {"status": "Delivered"}),
+        admin_with_shipments.post("/admin/shipments/shipment/5/delete/", {"post": "yes"}),
+        admin_with_shipments.post("/admin/shipments/shipment/add/", {"id": 6}),
+        admin_with_shipments.post("/admin/shipments/incidence/8/change/", {"open": ""}),
     ]
 
     assert {answer.status_code for answer in answers} == {403}
@@ -66,18 +66,18 @@ def test_changes_nothing_by_hand(shown: Client) -> None:
     assert Incidence.objects.get().open
 
 
-@pytest.mark.parametrize(("asked", "found"), [("8", {8}), ("5", {8}), ("x", set())])
+@pytest.mark.parametrize(("query", "expected"), [("8", {8}), ("5", {8}), ("x", set())])
 def test_finds_an_incidence_by_its_id_or_its_shipments(
-    shown: Client, asked: str, found: set[int]
+    admin_with_shipments: Client, query: str, expected: set[int]
 ) -> None:
-    page = shown.get("/admin/shipments/incidence/", {"q": asked})
+    page = admin_with_shipments.get("/admin/shipments/incidence/", {"q": query})
 
-    assert {each.pk for each in page.context["cl"].result_list} == found
-    assert shown.get("/admin/shipments/incidence/8/change/").status_code == 200
+    assert {each.pk for each in page.context["cl"].result_list} == expected
+    assert admin_with_shipments.get("/admin/shipments/incidence/8/change/").status_code == 200
 
 
 def test_lists_take_a_fixed_number_of_queries_and_count_only_so_far(
-    shown: Client,
+    admin_with_shipments: Client,
     company: Company,
     feed: Feed,
     django_assert_max_num_queries: Callable,
@@ -85,7 +85,7 @@ def test_lists_take_a_fixed_number_of_queries_and_count_only_so_far(
     feed(*[shipment(each, company.pk) for each in range(100, 1300)])
 
     with django_assert_max_num_queries(9):
-        page = shown.get("/admin/shipments/shipment/")
+        page = admin_with_shipments.get("/admin/shipments/shipment/")
 
     assert page.context["cl"].result_count == 1000
     assert User.objects.count() == 1

@@ -1,4 +1,4 @@
-"""Single sign-on: who the provider vouches for comes in, and nobody who only says so."""
+"""Single sign-on admits the users that the provider vouches for, and nobody else."""
 
 from collections.abc import Iterator
 from io import StringIO
@@ -54,24 +54,24 @@ def provider(settings: Settings) -> Iterator[FakeProvider]:
 
 
 def begin(client: Client, page: str = "") -> dict[str, str]:
-    """What the provider is asked."""
+    """Return the query that the desk sends to the provider."""
     return query_of(client.get(BEGIN, {"next": page} if page else {}).headers["Location"])
 
 
-def come_back(client: Client, asked: dict[str, str], code: str) -> HttpResponse:
-    return client.get(BACK, {"code": code, "state": asked["state"]})
+def come_back(client: Client, query: dict[str, str], code: str) -> HttpResponse:
+    return client.get(BACK, {"code": code, "state": query["state"]})
 
 
 def sign_on(
     provider: FakeProvider, client: Client | None = None, page: str = "", **claims: Any
 ) -> HttpResponse:
     client = client or Client()
-    asked = begin(client, page)
-    return come_back(client, asked, provider.grant(asked, **claims))
+    query = begin(client, page)
+    return come_back(client, query, provider.grant(query, **claims))
 
 
 def refusal(provider: FakeProvider, **claims: Any) -> str:
-    """What the page says to somebody who is not let in."""
+    """Return the page for a user who is not let in."""
     client = Client()
     answer = sign_on(provider, client, **claims)
     assert answer.status_code == 403
@@ -107,15 +107,15 @@ def test_a_verified_address_opens_the_desk(
 def test_the_provider_is_asked_with_pkce_state_and_nonce(
     provider: FakeProvider, client: Client
 ) -> None:
-    asked, other = begin(client), begin(Client())
+    query, other = begin(client), begin(Client())
 
-    assert asked["response_type"] == "code"
-    assert asked["code_challenge_method"] == "S256"
-    assert "openid" in asked["scope"].split()
-    assert asked["redirect_uri"] == f"http://testserver{BACK}"
+    assert query["response_type"] == "code"
+    assert query["code_challenge_method"] == "S256"
+    assert "openid" in query["scope"].split()
+    assert query["redirect_uri"] == f"http://testserver{BACK}"
     for secret in ("state", "nonce", "code_challenge"):
-        assert len(asked[secret]) >= 20
-        assert asked[secret] != other[secret]
+        assert len(query[secret]) >= 20
+        assert query[secret] != other[secret]
 
 
 @pytest.mark.parametrize(
@@ -155,27 +155,27 @@ def test_a_clock_may_be_a_minute_wrong(provider: FakeProvider, client: Client) -
 def test_an_answer_counts_once_and_in_the_browser_that_asked(
     provider: FakeProvider, client: Client
 ) -> None:
-    asked = begin(client)
+    query = begin(client)
     cookie = client.cookies["sign_on"].value
-    thief, code = Client(), provider.grant(asked)
+    thief, code = Client(), provider.grant(query)
 
-    assert come_back(thief, asked, code).status_code == 400
+    assert come_back(thief, query, code).status_code == 400
     assert client.get(BACK, {"code": code, "state": "guessed"}).status_code == 400
     client.cookies["sign_on"] = cookie
-    assert come_back(client, asked, code).status_code == 302
+    assert come_back(client, query, code).status_code == 302
 
     again = Client()
     again.cookies["sign_on"] = cookie
-    assert come_back(again, asked, provider.grant(asked)).status_code == 400
+    assert come_back(again, query, provider.grant(query)).status_code == 400
     assert not inside(again)
     assert not inside(thief)
 
 
 def test_a_code_without_our_verifier_is_refused(provider: FakeProvider, client: Client) -> None:
-    asked = begin(client)
-    code = provider.grant(asked | {"code_challenge": "another"})
+    query = begin(client)
+    code = provider.grant(query | {"code_challenge": "another"})
 
-    assert NOT_TRUSTED in come_back(client, asked, code).content.decode()
+    assert NOT_TRUSTED in come_back(client, query, code).content.decode()
 
 
 @pytest.mark.parametrize("verified", [False, None, "false"])
@@ -192,14 +192,14 @@ def test_somebody_unknown_is_refused(provider: FakeProvider, email: str) -> None
     assert User.objects.count() == 1
 
 
-@pytest.mark.parametrize("kept", ["mike@desk.example", "m\u0131ke@desk.example"])
+@pytest.mark.parametrize("stored_address", ["mike@desk.example", "m\u0131ke@desk.example"])
 def test_letters_that_only_look_alike_name_nobody(
-    provider: FakeProvider, ada: User, kept: str
+    provider: FakeProvider, ada: User, stored_address: str
 ) -> None:
-    User.objects.filter(pk=ada.pk).update(email=kept)
-    shown = {"mike@desk.example", "m\u0131ke@desk.example"} - {kept}
+    User.objects.filter(pk=ada.pk).update(email=stored_address)
+    other_addresses = {"mike@desk.example", "m\u0131ke@desk.example"} - {stored_address}
 
-    refusal(provider, email=shown.pop())
+    refusal(provider, email=other_addresses.pop())
 
     assert outcome() == "refused: unknown"
 
@@ -225,7 +225,7 @@ def test_an_address_of_two_users_names_neither(provider: FakeProvider) -> None:
 
 def test_the_subject_counts_from_then_on(provider: FakeProvider, client: Client, ada: User) -> None:
     sign_on(provider)
-    # The address has gone to a colleague; Ada has another one at the provider.
+    # The address now belongs to a colleague; Ada has another one at the provider.
     assert "another sign-on account" in refusal(provider, sub="subject-of-eve")
     assert outcome() == "refused: bound_to_another"
 
@@ -348,9 +348,9 @@ def test_groups_that_are_too_many_to_be_sent_are_told_apart_from_none(
 ) -> None:
     settings.OIDC_GROUPS_CLAIM, settings.OIDC_ROLES = "groups", [("Ops", "operator")]
 
-    said = refusal(provider, _claim_names={"groups": "src1"}, _claim_sources={"src1": {}})
+    message = refusal(provider, _claim_names={"groups": "src1"}, _claim_sources={"src1": {}})
 
-    assert "more groups" in said
+    assert "more groups" in message
     assert "None of your groups" in refusal(provider, _claim_names={"address": "src1"})
 
 
@@ -404,7 +404,7 @@ def test_the_second_factor_is_asked_by_whom_it_is_set(
 
     answer = sign_on(provider, client, amr=amr)
 
-    # What is no list of methods is no token.
+    # A token whose methods are no list is invalid.
     assert answer.status_code == (403 if isinstance(amr, str) else 302)
     assert inside(client) is not asks
 
@@ -440,11 +440,11 @@ def test_passwords_open_nothing_but_to_superusers_where_it_is_so(
     assert 'name="password"' not in Client().get(LOGIN).content.decode()
     assert 'name="password"' in Client().get(f"{LOGIN}?password").content.decode()
 
-    said = Client().post(LOGIN, {"username": "ada", "password": "secret"}).content.decode()
+    html = Client().post(LOGIN, {"username": "ada", "password": "secret"}).content.decode()
     root = Client()
     root.post(LOGIN, {"username": "root", "password": "secret"})
 
-    assert "Only superusers sign in with a password" in said
+    assert "Only superusers sign in with a password" in html
     assert inside(root)
     assert SignOn.objects.count() == 0
     for _ in range(4):
@@ -457,7 +457,7 @@ def test_passwords_open_nothing_but_to_superusers_where_it_is_so(
     [(500, b""), (302, b""), (200, b"not JSON"), (200, b"[]"), (200, b'{"issuer": "another"}')],
     ids=str,
 )
-def test_a_provider_that_is_away_is_said_and_not_asked_again_at_once(
+def test_unreachable_provider_is_reported_and_not_retried_at_once(
     provider: FakeProvider, client: Client, broken: tuple[int, bytes]
 ) -> None:
     provider.broken["/.well-known/openid-configuration"] = broken
@@ -468,13 +468,15 @@ def test_a_provider_that_is_away_is_said_and_not_asked_again_at_once(
         assert "does not answer" in answer.content.decode()
         assert answer.headers["Retry-After"] == "10"
 
-    assert len(provider.asked) == 1
+    assert len(provider.requested_paths) == 1
     client.post(LOGIN, {"username": "ada", "password": "secret"})
     assert inside(client)
 
 
 @pytest.mark.parametrize("path", ["/token", "/keys"])
-def test_it_may_go_away_meanwhile(provider: FakeProvider, client: Client, path: str) -> None:
+def test_provider_may_fail_during_sign_on(
+    provider: FakeProvider, client: Client, path: str
+) -> None:
     provider.broken[path] = (500, b"")
 
     assert sign_on(provider, client).status_code == 503
@@ -493,12 +495,12 @@ def test_secrets_do_not_follow_a_redirect(provider: FakeProvider, client: Client
 
     sign_on(provider, client)
 
-    assert "/token" in provider.asked
-    assert "/elsewhere" not in provider.asked
+    assert "/token" in provider.requested_paths
+    assert "/elsewhere" not in provider.requested_paths
     assert not inside(client)
 
 
-def test_few_threads_wait_for_it(provider: FakeProvider, client: Client) -> None:
+def test_few_threads_wait_for_the_provider(provider: FakeProvider, client: Client) -> None:
     with known_provider.PROVIDER.calling(), known_provider.PROVIDER.calling():
         assert client.get(BEGIN).status_code == 503
 

@@ -1,4 +1,4 @@
-"""Tickets that their agents put aside: out of Mine, back in time, unseen by companies."""
+"""Snoozed tickets: out of Mine, back in time, invisible to companies."""
 
 import re
 from datetime import UTC, date, datetime, timedelta
@@ -29,14 +29,14 @@ from tickets.statuses import By, Status
 
 LIST = "/admin/tickets/ticket/"
 MEXICO = ZoneInfo("America/Mexico_City")
-# A Wednesday, late in the evening of Mexico; in UTC it is Thursday.
+# A Wednesday, late in the evening in Mexico; in UTC it is Thursday.
 NOW = datetime(2026, 11, 25, 22, 30, tzinfo=MEXICO)
 THEM = Actor(By.COMPANY, "live_1")
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
 
 class Clock:
-    """Stands still. A session does not last as long as it goes on."""
+    """A clock that stands still; the agent signs in again after each step, as sessions end."""
 
     def __init__(self) -> None:
         self.now = NOW
@@ -51,14 +51,14 @@ class Clock:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    made = Clock()
-    monkeypatch.setattr(timezone, "now", made)
-    return made
+    clock = Clock()
+    monkeypatch.setattr(timezone, "now", clock)
+    return clock
 
 
 @pytest.fixture
 def ticket(company: Company, agent: Agent, clock: Clock) -> Ticket:
-    """Ada's; she is in Mexico."""
+    """Create a ticket of Ada, who is in Mexico."""
     Preferences.objects.create(user=agent.user, time_zone=str(MEXICO))
     return mine(company, agent)
 
@@ -69,7 +69,7 @@ def mine(company: Company, agent: Agent, **more: Any) -> Ticket:
 
 
 def send(desk: Client, ticket: Ticket, **fields: Any) -> str:
-    """Post to the ticket's page; returns what the next page says."""
+    """Post to the ticket's page; return the text of the next page."""
     address = f"{LIST}{ticket.pk}/snooze/"
     answer = desk.post(address, {"seen": token(ticket), **fields}, follow=True)
     assert answer.status_code == 200
@@ -81,21 +81,21 @@ def listed(desk: Client, queue: str) -> list[int]:
 
 
 def until(ticket: Ticket) -> datetime | None:
-    found = Snooze.objects.asleep(timezone.now()).filter(ticket=ticket).first()
-    return found.until if found else None
+    snooze = Snooze.objects.asleep(timezone.now()).filter(ticket=ticket).first()
+    return snooze.until if snooze else None
 
 
 def test_a_ticket_sleeps_until_a_day_begins_in_the_agent_s_zone(
     desk: Client, ticket: Ticket, company: Company, agent: Agent, clock: Clock
 ) -> None:
     other = mine(company, agent)
-    shown = desk.get(f"{LIST}{ticket.pk}/change/").content.decode()
-    offered = re.findall(r'name="day" value="([^"]+)"', shown)
+    html = desk.get(f"{LIST}{ticket.pk}/change/").content.decode()
+    offered = re.findall(r'name="day" value="([^"]+)"', html)
     assert offered == ["2026-11-26", "2026-11-27", "2026-11-30", "company"]
 
-    said = send(desk, ticket, day="2026-11-27")
+    text = send(desk, ticket, day="2026-11-27")
 
-    assert "Snoozed until Friday 27 November, or until the company writes." in said
+    assert "Snoozed until Friday 27 November, or until the company writes." in text
     assert until(ticket) == datetime(2026, 11, 27, tzinfo=MEXICO)
     assert (listed(desk, "mine"), listed(desk, "snoozed")) == ([other.pk], [ticket.pk])
     assert taking.next_of(agent) == other
@@ -122,8 +122,8 @@ def test_its_agent_is_notified_once_when_it_is_back(
     notify_of_late_tickets()
     notify_of_late_tickets()
 
-    (told,) = Notification.objects.all()
-    assert (told.kind, told.recipient) == (Notification.Kind.WOKEN, agent.user)
+    (notification,) = Notification.objects.all()
+    assert (notification.kind, notification.recipient) == (Notification.Kind.WOKEN, agent.user)
     assert not Snooze.objects.exists()
     page = words(desk.get("/admin/notifications/").content.decode())
     assert f"Ticket #{ticket.pk}, which you snoozed, is back." in page
@@ -170,8 +170,8 @@ def test_it_is_back_at_once_when_the_company_writes(
 
     assert listed(desk, "mine") == [ticket.pk]
     assert listed(desk, "snoozed") == [bystander.pk]
-    (told,) = Notification.objects.filter(ticket=ticket)
-    assert told.kind == Notification.Kind.ANSWERED
+    (notification,) = Notification.objects.filter(ticket=ticket)
+    assert notification.kind == Notification.Kind.ANSWERED
 
 
 def test_it_is_back_when_it_changes_hands(
@@ -212,7 +212,7 @@ def test_nobody_sleeps_through_a_deadline(
     send(desk, one, day="2026-12-24")
     assert until(one) == NOW + 3 * DAY - before
 
-    # A deadline that came nearer afterwards, or was found late.
+    # A deadline that moved closer or became known afterwards.
     send(desk, ticket, day="2026-12-24")
     Ticket.objects.filter(pk=ticket.pk).update(**{column: NOW + before + HOUR})
     assert listed(desk, "mine") == []
@@ -220,7 +220,7 @@ def test_nobody_sleeps_through_a_deadline(
     assert listed(desk, "mine") == [ticket.pk]
     snoozing.wake_due()
     assert Notification.objects.get().ticket == ticket
-    # Awake it stays, also when the deadline has passed.
+    # It stays awake, even when the deadline has passed.
     clock.go_on(before + HOUR, desk, agent)
     assert ticket.pk in listed(desk, "mine")
 
@@ -235,12 +235,12 @@ def test_an_overdue_ticket_can_sleep(desk: Client, company: Company, agent: Agen
     send(desk, one, day=str(timezone.localdate() + 5 * DAY))
 
     assert listed(desk, "mine") == []
-    # Its clock goes on, and leads see it.
+    # Its clock keeps running, and leads see it.
     assert listed(desk, "overdue") == [one.pk]
 
 
 @pytest.mark.parametrize("day", ["", "2026-11-25", "2020-01-01", "x", "9999-99-99", "Friday"])
-def test_a_day_that_is_none_or_past_is_refused(desk: Client, ticket: Ticket, day: str) -> None:
+def test_invalid_or_past_day_is_refused(desk: Client, ticket: Ticket, day: str) -> None:
     assert "Choose a day" in send(desk, ticket, day=day)
     assert not Snooze.objects.exists()
 
@@ -248,8 +248,8 @@ def test_a_day_that_is_none_or_past_is_refused(desk: Client, ticket: Ticket, day
 def test_only_its_agent_snoozes(desk: Client, ticket: Ticket, company: Company) -> None:
     theirs = mine(company, build.agent("ben"))
     for one in (theirs, build.ticket(company), mine(company, ticket.agent, status=3)):
-        shown = desk.get(f"{LIST}{one.pk}/change/").content.decode()
-        assert 'id="snooze"' not in shown
+        html = desk.get(f"{LIST}{one.pk}/change/").content.decode()
+        assert 'id="snooze"' not in html
         assert "Only the agent of an open ticket" in send(desk, one, day="company")
     auditor = Client()
     auditor.force_login(build.agent("olga", group="auditor").user)
@@ -258,10 +258,10 @@ def test_only_its_agent_snoozes(desk: Client, ticket: Ticket, company: Company) 
 
 
 def test_what_the_company_wrote_meanwhile_is_read_first(desk: Client, ticket: Ticket) -> None:
-    seen = token(ticket)
+    page_token = token(ticket)
     comment(ticket)
 
-    assert "something new on this ticket" in send(desk, ticket, day="company", seen=seen)
+    assert "something new on this ticket" in send(desk, ticket, day="company", seen=page_token)
     assert not Snooze.objects.exists()
 
 
@@ -285,7 +285,7 @@ def test_companies_never_see_it(desk: Client, ticket: Ticket, company: Company) 
 
 
 def test_automations_go_on(desk: Client, ticket: Ticket, agent: Agent) -> None:
-    """The list of silent tickets does not ask who sleeps."""
+    """Include snoozed tickets in the list of silent ones."""
     send(desk, ticket, day="company")
     assert running.run_automations() == 0
     assert until(ticket)

@@ -1,4 +1,4 @@
-"""A storm from the first heap of tickets to the last reply."""
+"""A storm from the first burst of tickets to the last reply."""
 
 import re
 from collections import Counter
@@ -28,7 +28,7 @@ PROPOSED, OPEN, DISMISSED, CLOSED = Storm.State
 
 
 def heap(company: Company, number: int, at: datetime = NOON, **changes: Any) -> list[Ticket]:
-    """Tickets about a carrier, all in the hour before."""
+    """Create tickets about a carrier, all within the previous hour."""
     values = {
         "carrier_name": "redpack",
         "updated_at": at,
@@ -69,12 +69,12 @@ def test_proposes_a_storm_and_no_second_one_beside_it(company: Company) -> None:
     assert not proposed.tickets.exists()
 
 
-def test_what_a_lead_has_just_opened_is_not_taken_back(company: Company, eve: Agent) -> None:
+def test_storm_that_a_lead_has_just_opened_is_not_withdrawn(company: Company, eve: Agent) -> None:
     heap(company, 12)
     (proposed,) = services.watch(NOON)
     services.decide(proposed.pk, OPEN, user=eve.user, title="Strike")
 
-    # The watch read it while it was proposed.
+    # The watch still has it as proposed, since it read it earlier.
     services.withdraw_if_over(proposed, Counter(), NOON + 2 * HOUR)
 
     assert Storm.objects.get().state == OPEN
@@ -148,12 +148,12 @@ def test_compares_with_the_same_hour_of_the_weeks_before(company: Company) -> No
     heap(company, 14)
     assert services.watch(NOON) == []
 
-    # So many are no wonder at noon, and are one at night.
+    # The same number is usual at noon, and a storm at night.
     heap(company, 14, NOON + 14 * HOUR)
     assert len(services.watch(NOON + 14 * HOUR)) == 1
 
 
-def test_takes_back_what_nobody_took_up(company: Company) -> None:
+def test_withdraws_a_proposal_that_nobody_opened(company: Company) -> None:
     heap(company, 12)
     (proposed,) = services.watch(NOON)
 
@@ -179,7 +179,7 @@ def test_lets_a_carrier_rest_after_a_lead_has_decided(company: Company, eve: Age
 
 
 def test_opens_with_its_tickets_and_those_that_come(company: Company, eve: Agent) -> None:
-    known = heap(company, 12)
+    ids = heap(company, 12)
     heap(company, 1, status=Status.ACCEPTED)
     heap(company, 1, NOON - 3 * HOUR)
     heap(company, 1, carrier_name="dhl")
@@ -190,11 +190,11 @@ def test_opens_with_its_tickets_and_those_that_come(company: Company, eve: Agent
     proposed.refresh_from_db()
     assert (proposed.state, proposed.title) == (OPEN, "Strike at the hub")
     assert (proposed.decided_by, proposed.closed_at) == ("eve", None)
-    assert set(proposed.tickets.all()) == set(known)
+    assert set(proposed.tickets.all()) == set(ids)
 
     (more,) = heap(company, 1, NOON + HOUR)
     jobs.watch_for_storms()
-    assert set(proposed.tickets.all()) == {*known, more}
+    assert set(proposed.tickets.all()) == {*ids, more}
     assert list(page_context.storms_of(more)) == [proposed]
 
     services.decide(proposed.pk, CLOSED, user=eve.user)
@@ -207,54 +207,58 @@ def test_opens_with_its_tickets_and_those_that_come(company: Company, eve: Agent
     ("state", "to"),
     [(OPEN, OPEN), (OPEN, DISMISSED), (PROPOSED, CLOSED), (CLOSED, OPEN), (DISMISSED, PROPOSED)],
 )
-def test_refuses_what_does_not_follow(eve: Agent, state: str, to: str) -> None:
-    known = storm(state=state)
+def test_refuses_impossible_transitions(eve: Agent, state: str, to: str) -> None:
+    open_storm = storm(state=state)
 
     with pytest.raises(services.StormRefused):
-        services.decide(known.pk, Storm.State(to), user=eve.user, title="x")
+        services.decide(open_storm.pk, Storm.State(to), user=eve.user, title="x")
 
-    known.refresh_from_db()
-    assert (known.state, known.decided_by) == (state, "")
+    open_storm.refresh_from_db()
+    assert (open_storm.state, open_storm.decided_by) == (state, "")
 
 
-def test_tells_every_company_once(company: Company, eve: Agent) -> None:
+def test_replies_to_every_company_once(company: Company, eve: Agent) -> None:
     tickets = heap(company, 3)
-    known = storm()
-    services.link_tickets_to_storm(known.pk)
+    open_storm = storm()
+    services.link_tickets_to_storm(open_storm.pk)
     Ticket.objects.filter(pk=tickets[1].pk).update(status=Status.ACCEPTED)
     key = uuid4()
 
-    taken = [replies.start_reply(known.pk, "Late.", user=eve.user, key=key) for _ in range(2)]
+    done_replies = [
+        replies.start_reply(open_storm.pk, "Late.", user=eve.user, key=key) for _ in range(2)
+    ]
 
-    assert taken[0] == taken[1]
-    assert str(taken[0]) == "2 answered, 1 closed meanwhile"
-    said = list(Comment.objects.order_by("ticket").values_list("ticket", "actor", "public", "text"))
-    assert said == [(ticket.pk, "eve", True, "Late.") for ticket in (tickets[0], tickets[2])]
+    assert done_replies[0] == done_replies[1]
+    assert str(done_replies[0]) == "2 answered, 1 closed meanwhile"
+    comments = list(
+        Comment.objects.order_by("ticket").values_list("ticket", "actor", "public", "text")
+    )
+    assert comments == [(ticket.pk, "eve", True, "Late.") for ticket in (tickets[0], tickets[2])]
 
 
 def test_goes_on_where_it_stopped(
     company: Company, eve: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     heap(company, 7)
-    known = storm()
-    services.link_tickets_to_storm(known.pk)
+    open_storm = storm()
+    services.link_tickets_to_storm(open_storm.pk)
     monkeypatch.setattr(replies, "AT_ONCE", 3)
     monkeypatch.setattr(replies, "ring_reply_job", lambda: None)
-    reply = replies.start_reply(known.pk, "Late.", user=eve.user, key=uuid4())
+    reply = replies.start_reply(open_storm.pk, "Late.", user=eve.user, key=uuid4())
     assert not Comment.objects.exists()
-    # Who comes after the reply is answered by the next one.
+    # Tickets that come after the reply are answered by the next one.
     heap(company, 1)
-    services.link_tickets_to_storm(known.pk)
+    services.link_tickets_to_storm(open_storm.pk)
 
     assert replies.answer_batch(reply.pk)
     assert Comment.objects.count() == 3
-    # A batch that dies leaves nothing, neither texts nor the place up to which it went.
-    write, left = working.write, [1]
+    # A batch that crashes leaves nothing behind, neither texts nor its cursor.
+    write, remaining = working.write, [1]
 
     def die_at_the_second(*args: Any, **kwargs: Any) -> None:
-        if not left:
+        if not remaining:
             raise KeyboardInterrupt
-        left.pop()
+        remaining.pop()
         write(*args, **kwargs)
 
     with monkeypatch.context() as broken:
@@ -276,8 +280,8 @@ def test_a_ticket_that_cannot_be_answered_is_named(
     lead: Client, eve: Agent, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tickets = heap(company, 5)
-    known = storm()
-    services.link_tickets_to_storm(known.pk)
+    open_storm = storm()
+    services.link_tickets_to_storm(open_storm.pk)
     Ticket.objects.filter(pk=tickets[1].pk).update(status=Status.ACCEPTED)
     write = working.write
 
@@ -287,13 +291,13 @@ def test_a_ticket_that_cannot_be_answered_is_named(
             raise ZeroDivisionError("by zero")
 
     monkeypatch.setattr(working, "write", fail_for_one)
-    reply = replies.start_reply(known.pk, "Late.", user=eve.user, key=uuid4())
+    reply = replies.start_reply(open_storm.pk, "Late.", user=eve.user, key=uuid4())
 
     assert str(reply) == "3 answered, 1 closed meanwhile, 1 failed"
     assert reply.finished_at
     answered = {tickets[place].pk for place in (0, 2, 4)}
     assert set(Comment.objects.values_list("ticket", flat=True)) == answered
-    html = lead.get(f"{STORM}{known.pk}/change/").content.decode()
+    html = lead.get(f"{STORM}{open_storm.pk}/change/").content.decode()
     assert (
         f'href="/admin/tickets/ticket/{tickets[3].pk}/change/">Ticket {tickets[3].pk}</a>' in html
     )
@@ -305,18 +309,18 @@ def test_a_reply_that_fails_keeps_no_other(
 ) -> None:
     monkeypatch.setattr(replies, "AT_ONCE", 0)
     monkeypatch.setattr(replies, "ring_reply_job", lambda: None)
-    made = []
+    done_replies = []
     for name in ("dhl", "ups"):
         heap(company, 2, carrier_name=name)
-        known = storm(carrier_name=name)
-        services.link_tickets_to_storm(known.pk)
-        made.append(replies.start_reply(known.pk, "Late.", user=eve.user, key=uuid4()))
+        open_storm = storm(carrier_name=name)
+        services.link_tickets_to_storm(open_storm.pk)
+        done_replies.append(replies.start_reply(open_storm.pk, "Late.", user=eve.user, key=uuid4()))
     monkeypatch.setattr(replies, "AT_ONCE", 50)
     monkeypatch.setattr(replies, "BATCHES", 2)
     answer = replies.answer_batch
 
     def fail_for_the_first(reply_id: int) -> bool:
-        if reply_id == made[0].pk:
+        if reply_id == done_replies[0].pk:
             raise ZeroDivisionError
         return answer(reply_id)
 
@@ -324,19 +328,19 @@ def test_a_reply_that_fails_keeps_no_other(
 
     jobs.answer_storms()
 
-    assert StormReply.objects.get(finished_at=None) == made[0]
+    assert StormReply.objects.get(finished_at=None) == done_replies[0]
     assert Comment.objects.count() == 2
 
 
-def test_stops_when_the_lead_is_one_no_more(
+def test_stops_when_the_lead_loses_the_role(
     company: Company, eve: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     heap(company, 4)
-    known = storm()
-    services.link_tickets_to_storm(known.pk)
+    open_storm = storm()
+    services.link_tickets_to_storm(open_storm.pk)
     monkeypatch.setattr(replies, "AT_ONCE", 2)
     monkeypatch.setattr(replies, "ring_reply_job", lambda: None)
-    reply = replies.start_reply(known.pk, "Late.", user=eve.user, key=uuid4())
+    reply = replies.start_reply(open_storm.pk, "Late.", user=eve.user, key=uuid4())
     eve.user.groups.clear()
 
     replies.continue_replies()
@@ -349,12 +353,12 @@ def test_stops_when_the_lead_is_one_no_more(
 
 def test_a_lead_walks_a_storm_at_the_desk(lead: Client, company: Company) -> None:
     heap(company, 2)
-    known = storm(state=PROPOSED, title="")
+    proposal = storm(state=PROPOSED, title="")
 
     def post(way: str, **body: Any) -> str:
-        return lead.post(f"{STORM}{known.pk}/{way}/", body, follow=True).content.decode()
+        return lead.post(f"{STORM}{proposal.pk}/{way}/", body, follow=True).content.decode()
 
-    assert "Open the storm" in lead.get(f"{STORM}{known.pk}/change/").content.decode()
+    assert "Open the storm" in lead.get(f"{STORM}{proposal.pk}/change/").content.decode()
     assert "Say what happened" in post("decide/open", title=" ")
     assert "2 tickets\n    (1 company)" in post("decide/open", title="Strike")
 
@@ -372,9 +376,9 @@ def test_a_lead_walks_a_storm_at_the_desk(lead: Client, company: Company) -> Non
 
 def test_agents_read_and_decide_nothing(desk: Client, company: Company) -> None:
     heap(company, 2)
-    known = storm()
-    services.link_tickets_to_storm(known.pk)
-    page = f"{STORM}{known.pk}/"
+    open_storm = storm()
+    services.link_tickets_to_storm(open_storm.pk)
+    page = f"{STORM}{open_storm.pk}/"
 
     html = desk.get(f"{page}change/").content.decode()
     assert "2 tickets\n    (1 company)" in html
@@ -391,11 +395,11 @@ def test_agents_read_and_decide_nothing(desk: Client, company: Company) -> None:
 
 
 def test_changes_nothing_on_get_and_survives_addresses_of_nothing(lead: Client) -> None:
-    known = storm(state=PROPOSED)
+    proposal = storm(state=PROPOSED)
 
     for way in ("decide/open", "decide/dismissed", "reply"):
-        assert lead.get(f"{STORM}{known.pk}/{way}/").status_code == 405
-    assert lead.post(f"{STORM}{known.pk}/decide/proposed/").status_code == 404
+        assert lead.get(f"{STORM}{proposal.pk}/{way}/").status_code == 405
+    assert lead.post(f"{STORM}{proposal.pk}/decide/proposed/").status_code == 404
     assert lead.post(f"{STORM}999/decide/dismissed/").status_code == 404
     assert Storm.objects.get().state == PROPOSED
 
@@ -403,15 +407,15 @@ def test_changes_nothing_on_get_and_survives_addresses_of_nothing(lead: Client) 
 def test_shows_many_tickets_in_as_many_queries_as_one(
     lead: Client, company: Company, django_assert_max_num_queries: Any
 ) -> None:
-    known = storm()
+    open_storm = storm()
     heap(company, 30)
-    services.link_tickets_to_storm(known.pk)
-    lead.get(f"{STORM}{known.pk}/change/")
+    services.link_tickets_to_storm(open_storm.pk)
+    lead.get(f"{STORM}{open_storm.pk}/change/")
 
     with django_assert_max_num_queries(10):
-        answer = lead.get(f"{STORM}{known.pk}/change/")
+        answer = lead.get(f"{STORM}{open_storm.pk}/change/")
     assert answer.status_code == 200
-    # Nine and a link to all of them.
+    # Nine tickets and a link to all of them.
     assert len(set(re.findall(rb"/admin/tickets/ticket/(\d+)/", answer.content))) > 1
 
 
@@ -431,8 +435,8 @@ def test_its_tickets_are_a_list_that_can_be_walked_from_one_to_the_next(
     walks = [lead.get(link).context["walk"] for link in links]
     assert [walk.ticket_id for walk in walks] == newest_first
     assert [one.ticket_id for one in walks[0].after] == newest_first[1:]
-    (shown,) = re.findall(r'href="(/admin/tickets/ticket/\?[^"]*storm=[^"]*)"', html)
-    listed = lead.get(shown.replace("&amp;", "&"))
+    (list_link,) = re.findall(r'href="(/admin/tickets/ticket/\?[^"]*storm=[^"]*)"', html)
+    listed = lead.get(list_link.replace("&amp;", "&"))
     assert [one.pk for one in listed.context["cl"].result_list] == newest_first
     assert "Strike" in listed.content.decode()
     unknown = lead.get("/admin/tickets/ticket/?queue=everything&storm=x")

@@ -1,4 +1,4 @@
-"""Take next, claim, and go on: nobody gets what somebody else has."""
+"""Take next, claim, and go on: nobody gets a ticket that somebody else has."""
 
 from datetime import timedelta
 from functools import partial
@@ -19,7 +19,7 @@ LIST = "/admin/tickets/ticket/"
 
 
 def take(desk: Client) -> int | None:
-    """The ticket that the agent is led to; None is the list."""
+    """Return the id of the ticket that the agent is led to; None for the list."""
     answer = desk.post(f"{LIST}take/")
     assert answer.status_code == 302
     return None if answer["Location"] == LIST else int(answer["Location"].split("/")[-3])
@@ -158,15 +158,15 @@ def test_gives_no_two_agents_the_same_ticket(transactional_db: None) -> None:
     users = [build.agent(f"agent-{number}").user for number in range(8)]
 
     with racers(8) as together:
-        taken = [
+        taken_ids = [
             ticket
             for _ in range(6)
             for ticket in together.run([partial(taking.take_next, user) for user in users])
         ]
 
-    ids = [ticket.pk for ticket in taken if ticket is not None]
+    ids = [ticket.pk for ticket in taken_ids if ticket is not None]
     assert len(ids) == len(set(ids)) == 40
-    assert taken[40:] == [None] * 8
+    assert taken_ids[40:] == [None] * 8
     assert HistoryEntry.objects.count() == 40
     for ticket in Ticket.objects.select_related("agent__user"):
         assert ticket.history.get().actor == str(ticket.agent)

@@ -18,7 +18,7 @@ RULES = ("calendar", "slatarget", "filingrule")
 
 @pytest.fixture
 def lead(db: None) -> Client:
-    """The browser of Bea, who leads."""
+    """Return the browser of Bea, a lead."""
     client = Client()
     client.force_login(build.agent("bea", group="lead").user)
     return client
@@ -26,7 +26,7 @@ def lead(db: None) -> Client:
 
 @pytest.fixture
 def rings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The jobs that were rung for."""
+    """Record the jobs that were triggered."""
     rung: list[str] = []
     monkeypatch.setattr(current_app, "send_task", lambda _, names, **__: rung.extend(names))
     return rung
@@ -59,7 +59,7 @@ def target_form(**changes: Any) -> dict[str, Any]:
 
 
 def refused(client: Client, what: str, body: dict[str, Any]) -> str:
-    """The page that says why, after a look that nothing was saved."""
+    """Return the page that names the problem, after checking that nothing was saved."""
     models = (Calendar, WorkingHours, Holiday, SLATarget, FilingRule)
     before = [list(model.objects.values()) for model in models]
     answer = client.post(page(what), body)
@@ -78,13 +78,13 @@ def test_a_lead_makes_a_calendar_with_lunch_a_night_and_a_holiday(
         answer = lead.post(page("calendar"), calendar_form(*hours, holidays=("2026-12-25",)))
 
     assert answer.status_code == 302, answer.content.decode()
-    made = Calendar.objects.get(name="Madrid")
-    assert [str(each) for each in made.hours.all()] == [
+    calendar = Calendar.objects.get(name="Madrid")
+    assert [str(each) for each in calendar.hours.all()] == [
         "Monday 09:00 to 13:00",
         "Monday 14:00 to 18:00",
         "Friday 22:00 to 00:00",
     ]
-    assert [str(each.day) for each in made.holidays.all()] == ["2026-12-25"]
+    assert [str(each.day) for each in calendar.holidays.all()] == ["2026-12-25"]
     assert rings == ["recalculate_stale"]
 
 
@@ -231,8 +231,8 @@ def test_lists_take_as_many_statements_for_many_as_for_one(
         assert operator.get(address).status_code == 200
     calendar = Calendar.objects.get()
     for number in range(24):
-        made = Calendar.objects.create(name=f"Calendar {number}")
-        made.hours.create(weekday=number % 7, starts="09:00", ends="10:00")
+        new_calendar = Calendar.objects.create(name=f"Calendar {number}")
+        new_calendar.hours.create(weekday=number % 7, starts="09:00", ends="10:00")
         values = {"first_response_minutes": 60, "resolution_minutes": 60, "calendar": calendar}
         SLATarget.objects.create(plan=f"plan {number}", type_id=4, **values)
         FilingRule.objects.create(carrier_name=f"carrier {number}", type_id=4, days=30)

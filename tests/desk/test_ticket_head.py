@@ -1,4 +1,4 @@
-"""The head of a ticket: the parcel's number and its carrier's page, the company at a glance."""
+"""The head of a ticket: tracking number, link to the carrier, and a summary of the company."""
 
 import re
 from html import unescape
@@ -60,26 +60,26 @@ def test_a_setting_adds_replaces_and_removes_pages(settings: LazySettings) -> No
         ("Acme", "http://acme.example/{number}"),
         ("Evil", "https://{number}/"),
     ]
-    found = [carrier_page(one, "7") for one in ("TRESGUERRAS", "DHL", "ups", "acme", "evil")]
-    assert found == ["https://tresguerras.example/7", "https://dhl.example/7/7", "", "", ""]
+    links = [carrier_page(one, "7") for one in ("TRESGUERRAS", "DHL", "ups", "acme", "evil")]
+    assert links == ["https://tresguerras.example/7", "https://dhl.example/7/7", "", "", ""]
     assert carrier_page("FedEx", "7").startswith("https://www.fedex.com/")
 
 
 def test_the_number_links_to_the_carrier_and_can_be_copied(desk: Client, company: Company) -> None:
-    shown = head(desk, about(company, "ups"))
+    html = head(desk, about(company, "ups"))
 
-    (link,) = re.findall(r'<a href="(https:[^"]+)"([^>]*)>', shown)
+    (link,) = re.findall(r'<a href="(https:[^"]+)"([^>]*)>', html)
     assert unescape(link[0]) == f"https://www.ups.com/track?tracknum={ENCODED}"
     assert 'rel="noopener noreferrer"' in link[1]
-    assert 'data-copy="1Z 99/?&amp;#x"' in shown
+    assert 'data-copy="1Z 99/?&amp;#x"' in html
 
 
 def test_a_carrier_without_a_page_has_no_link(desk: Client, company: Company) -> None:
-    shown = head(desk, about(company, "Burro", "B-1"))
+    html = head(desk, about(company, "Burro", "B-1"))
 
-    assert "https:" not in shown
-    assert "<bdi>Burro</bdi>" in shown
-    assert 'data-copy="B-1"' in shown
+    assert "https:" not in html
+    assert "<bdi>Burro</bdi>" in html
+    assert 'data-copy="B-1"' in html
 
 
 def test_a_parcel_of_another_company_is_not_shown(desk: Client, company: Company) -> None:
@@ -96,20 +96,20 @@ def test_the_company_s_other_open_tickets_are_counted_and_listed(
     build.ticket(other, status=Status.DECLINED)
     build.ticket(company)
 
-    shown = head(desk, ticket)
+    html = head(desk, ticket)
 
-    link = re.search(r'<a href="([^"]+)"\s*>3 more open</a>', shown)
+    link = re.search(r'<a href="([^"]+)"\s*>3 more open</a>', html)
     assert link
     listed = desk.get(unescape(link[1])).context_data["cl"].queryset
     assert {one.pk for one in listed} == {ticket.pk, *(one.pk for one in theirs)}
-    assert 'href="mailto:ana@globex.example"' in shown
+    assert 'href="mailto:ana@globex.example"' in html
 
 
 def test_a_company_with_nothing_else_open_has_no_link(desk: Client, company: Company) -> None:
-    shown = head(desk, build.ticket(company))
+    html = head(desk, build.ticket(company))
 
-    assert "more open" not in shown
-    assert "mailto:" not in shown
+    assert "more open" not in html
+    assert "mailto:" not in html
 
 
 def test_they_take_one_query_however_many(desk: Client, company: Company) -> None:
@@ -122,8 +122,10 @@ def test_they_take_one_query_however_many(desk: Client, company: Company) -> Non
     with CaptureQueriesContext(connection) as many:
         head(desk, ticket)
 
-    asked = [one["sql"] for one in many if "AS __count" in one["sql"] or "COUNT(" in one["sql"]]
-    assert len([sql for sql in asked if f'"company_id" = {company.pk}' in sql]) == 1
+    count_queries = [
+        one["sql"] for one in many if "AS __count" in one["sql"] or "COUNT(" in one["sql"]
+    ]
+    assert len([sql for sql in count_queries if f'"company_id" = {company.pk}' in sql]) == 1
     assert len(many) == len(alone)
 
 

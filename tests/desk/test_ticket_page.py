@@ -1,4 +1,4 @@
-"""One ticket, one page: what it shows, to whom, and what is sent from it."""
+"""A ticket's page: its contents for each role, and the forms sent from it."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -40,14 +40,14 @@ def ticket(company: Company) -> Ticket:
 
 @pytest.fixture
 def auditor(db: None) -> Client:
-    """The browser of somebody who may look and nothing else."""
+    """Return the browser of a user who may only look."""
     client = Client()
     auditor = build.agent("olga", group="auditor").user
     client.force_login(auditor)
     return client
 
 
-def shown(desk: Client, ticket: Ticket, **query: Any) -> str:
+def page_html(desk: Client, ticket: Ticket, **query: Any) -> str:
     answer = desk.get(f"{LIST}{ticket.pk}/change/", query)
     assert answer.status_code == 200
     return answer.content.decode()
@@ -87,7 +87,7 @@ def test_tells_company_agent_and_note_apart_in_words(desk: Client, ticket: Ticke
     say(ticket, "from us", by="agent", actor="ben")
     say(ticket, "among us", by="agent", actor="ben", public=False)
 
-    html = shown(desk, ticket)
+    html = page_html(desk, ticket)
 
     parts = html.split('<article class="desk-say ')[1:]
     assert [part.split('"')[0] for part in parts] == [
@@ -106,7 +106,7 @@ def test_tells_company_agent_and_note_apart_in_words(desk: Client, ticket: Ticke
 def test_shows_moves_in_line_and_a_reason_once(desk: Client, agent: Agent, ticket: Ticket) -> None:
     working.move(ticket.pk, Status.DECLINED, user=agent.user, reason="No proof came.")
 
-    thread = shown(desk, ticket).split('id="thread"')[1].split('class="desk-composer"')[0]
+    thread = page_html(desk, ticket).split('id="thread"')[1].split('class="desk-composer"')[0]
 
     assert thread.count("No proof came.") == 1
     assert 'class="desk-event"' in thread
@@ -118,13 +118,13 @@ def test_shows_the_newest_fifty_and_the_way_to_the_earlier_ones(
 ) -> None:
     comments = [say(ticket, f"word-{number:03}.", ago=200 - number) for number in range(120)]
 
-    newest = shown(desk, ticket)
+    newest = page_html(desk, ticket)
     assert "word-119." in newest
     assert "word-070." in newest
     assert "word-069." not in newest
     assert f'href="?before={comments[70].pk}&amp;seen={token(ticket)}&amp;list=' in newest
 
-    earlier = shown(desk, ticket, before=comments[70].pk)
+    earlier = page_html(desk, ticket, before=comments[70].pk)
     assert "word-020." in earlier
     assert "word-069." in earlier
     assert "word-070." not in earlier
@@ -136,7 +136,7 @@ def test_shows_the_newest_fifty_and_the_way_to_the_earlier_ones(
 def test_survives_a_place_in_the_thread_that_is_none(
     desk: Client, ticket: Ticket, before: str
 ) -> None:
-    assert "It is lost." in shown(desk, ticket, before=before)
+    assert "It is lost." in page_html(desk, ticket, before=before)
 
 
 def test_keeps_the_text_of_a_stale_reply_and_says_what_changed(
@@ -166,7 +166,7 @@ def test_says_a_reply_once_that_is_sent_twice(desk: Client, ticket: Ticket) -> N
         assert write(desk, ticket, "Once.", key=key)["Location"].endswith("/change/")
     assert Comment.objects.count() == 1
 
-    # From a page that the browser kept: other words are another answer.
+    # The browser kept the page: other words make another answer.
     write(desk, ticket, "More.", key=key)
     assert Comment.objects.count() == 2
 
@@ -203,19 +203,19 @@ def test_asks_for_documents_by_name_and_shows_which_have_come(
 
     names = ["Invoice", "Photo", "Letter of the receiver"]
     assert HistoryEntry.objects.get().data == {"requested": names}
-    told = Comment.objects.get().text
-    assert told.startswith("We file the claim.\nPlease send:\n- Invoice\n")
-    html = shown(desk, ticket)
+    text = Comment.objects.get().text
+    assert text.startswith("We file the claim.\nPlease send:\n- Invoice\n")
+    html = page_html(desk, ticket)
     assert html.count("(not received yet)<") == 3
     assert "Waiting for the company." in html
 
     updating.comment(company, ticket.pk, Actor(By.COMPANY, "tok"), "Here they are.")
 
-    html = shown(desk, ticket)
+    html = page_html(desk, ticket)
     assert html.count("(not received yet)<") == 3
     assert "The company has replied since." in html
     RequestedDocument.objects.filter(name="Photo").update(fulfilled_at=timezone.now())
-    html = shown(desk, ticket)
+    html = page_html(desk, ticket)
     assert (html.count("(received)<"), html.count("(not received yet)<")) == (1, 2)
 
 
@@ -231,7 +231,7 @@ def test_asks_for_more_documents_where_the_ticket_stays(desk: Client, ticket: Ti
 
     assert Comment.objects.get().text == "And this.\nPlease send:\n- Photo"
     assert HistoryEntry.objects.earliest("pk").data == {"requested": ["Photo"]}
-    assert shown(desk, ticket).count("(not received yet)<") == 1
+    assert page_html(desk, ticket).count("(not received yet)<") == 1
 
 
 def test_asks_nobody_in_a_note(desk: Client, ticket: Ticket) -> None:
@@ -260,7 +260,7 @@ def test_refuses_documents_that_nobody_could_name(
 
 
 def test_gives_the_dialogs_the_fields_of_their_moves(desk: Client, ticket: Ticket) -> None:
-    html = shown(desk, ticket)
+    html = page_html(desk, ticket)
     dialogs = {
         part.split('"')[0]: part.split("</dialog>")[0] for part in html.split('id="move-')[1:]
     }
@@ -275,7 +275,7 @@ def test_gives_the_dialogs_the_fields_of_their_moves(desk: Client, ticket: Ticke
 
 
 def test_marks_what_is_new_until_the_visit_ends(desk: Client, agent: Agent, ticket: Ticket) -> None:
-    shown(desk, ticket)
+    page_html(desk, ticket)
     ticket.visits.update(
         seen_at=timezone.now() - timedelta(days=2), alive_at=timezone.now() - timedelta(hours=1)
     )
@@ -284,27 +284,27 @@ def test_marks_what_is_new_until_the_visit_ends(desk: Client, agent: Agent, tick
     say(ticket, "my own", by="agent", actor="ada", ago=4)
 
     for _ in range(2):
-        html = shown(desk, ticket)
+        html = page_html(desk, ticket)
         assert "1 new since you last looked" in html
         assert html.count('class="desk-new"') == 1
         assert html.index("old words") < html.index('id="new"') < html.index("new words")
 
     ticket.visits.update(alive_at=timezone.now() - timedelta(minutes=1))
-    assert 'class="desk-new"' not in shown(desk, ticket)
+    assert 'class="desk-new"' not in page_html(desk, ticket)
     assert ticket.visits.count() == 1
 
 
 def test_marks_nothing_on_the_first_visit(desk: Client, ticket: Ticket) -> None:
     say(ticket, "words", ago=5)
 
-    assert 'class="desk-new"' not in shown(desk, ticket)
+    assert 'class="desk-new"' not in page_html(desk, ticket)
 
 
 def test_reads_variables_in_their_order_and_with_their_digits(
     desk: Client, company: Company
 ) -> None:
     data = '{"z": 1.50, "a": {"k": [true, null, 10000000000000000000001]}, "e": {}, "b": "x"}'
-    html = shown(desk, build.ticket(company, data=data))
+    html = page_html(desk, build.ticket(company, data=data))
 
     listed = html.split('class="desk-variables"')[1].split("</details>")[0]
     order = [">z<", ">1.50<", ">a<", ">k<", ">true<", ">null<", ">10000000000000000000001<"]
@@ -326,7 +326,7 @@ def test_reads_variables_in_their_order_and_with_their_digits(
     ],
 )
 def test_survives_whatever_the_variables_are(desk: Client, company: Company, data: str) -> None:
-    assert "desk-variables" in shown(desk, build.ticket(company, data=data))
+    assert "desk-variables" in page_html(desk, build.ticket(company, data=data))
 
 
 def test_escapes_every_text_that_others_wrote(desk: Client, company: Company) -> None:
@@ -389,7 +389,7 @@ def test_escapes_every_text_that_others_wrote(desk: Client, company: Company) ->
         )
     build.macro("evil", text=EVIL, requested=EVIL)
 
-    html = shown(desk, ticket) + shown(desk, ticket, macro=ticket.pk)
+    html = page_html(desk, ticket) + page_html(desk, ticket, macro=ticket.pk)
 
     assert html.count("&lt;script&gt;") > 30 + 4 * len(Kind)
     for raw in ("<script>alert", "<script>k", "<script>v"):
@@ -407,7 +407,7 @@ def test_shows_the_shipment_s_time_line_with_its_silences(
     publishing.publish([build.news(company, 4101, tracking_number=shipment.tracking_number)])
     other = build.ticket(company, shipment_id=4101, status=Status.ACCEPTED)
 
-    html = shown(desk, ticket)
+    html = page_html(desk, ticket)
     line = html.split('class="desk-strip"')[1].split("</ol>")[0]
 
     for words in (
@@ -430,7 +430,7 @@ def test_counts_no_silence_after_the_delivery(
 ) -> None:
     scan(build.shipment(company, 4101, status="Delivered"), 30, "Delivered")
 
-    assert "no scan for" not in shown(desk, ticket)
+    assert "no scan for" not in page_html(desk, ticket)
 
 
 def test_shows_nothing_of_another_company_s_shipment(
@@ -442,7 +442,7 @@ def test_shows_nothing_of_another_company_s_shipment(
     build.webhook(birch)
     publishing.publish([build.news(birch, 4101, tracking_number="SECRET")])
 
-    html = shown(desk, ticket)
+    html = page_html(desk, ticket)
 
     assert "4101: unknown shipment" in html
     for words in ("SECRET", "Hidden", "confidential", "tracking.simple"):
@@ -456,7 +456,7 @@ def test_shows_no_delivery_of_another_company_s_parcel_of_the_same_number(
     build.webhook(birch)
     publishing.publish([build.news(birch, 4101, tracking_number=shipment.tracking_number)])
 
-    assert "to webhook" not in shown(desk, ticket)
+    assert "to webhook" not in page_html(desk, ticket)
 
 
 def test_shows_no_delivery_of_another_parcel_of_the_same_number(
@@ -466,10 +466,10 @@ def test_shows_no_delivery_of_another_parcel_of_the_same_number(
     Shipment.objects.filter(pk=other.pk).update(tracking_number=shipment.tracking_number)
     build.webhook(company)
     publishing.publish([build.news(company, 4102, tracking_number=shipment.tracking_number)])
-    assert "to webhook" not in shown(desk, ticket)
+    assert "to webhook" not in page_html(desk, ticket)
 
     publishing.publish([build.news(company, 4101, tracking_number=shipment.tracking_number)])
-    assert shown(desk, ticket).count("to webhook") == 1
+    assert page_html(desk, ticket).count("to webhook") == 1
 
 
 def test_explains_an_assignment_by_the_loads_of_then(desk: Client, ticket: Ticket) -> None:
@@ -488,7 +488,7 @@ def test_explains_an_assignment_by_the_loads_of_then(desk: Client, ticket: Ticke
         created_at=timezone.now(),
     )
 
-    html = shown(desk, ticket)
+    html = page_html(desk, ticket)
 
     table = html.split("Why this agent?")[1].split("</table>")[0]
     assert table.index("ben") < table.index("ada")
@@ -506,7 +506,7 @@ def test_shows_clocks_that_are_set(desk: Client, company: Company) -> None:
         filing_due_at=now + timedelta(days=9),
     )
 
-    html = shown(desk, ticket)
+    html = page_html(desk, ticket)
 
     for state in ("desk-clock-overdue", "desk-clock-soon", "desk-clock-running"):
         assert state in html
@@ -517,7 +517,7 @@ def test_says_that_a_clock_rests_though_nobody_knows_until_when(
 ) -> None:
     ticket = build.ticket(company, status=Status.INCOMPLETE, resolution_due_at=None)
 
-    html = shown(desk, ticket)
+    html = page_html(desk, ticket)
 
     assert "desk-clock-paused" in html
     assert "desk-clock-overdue" not in html
@@ -527,7 +527,7 @@ def test_lets_an_auditor_look_and_do_nothing(
     auditor: Client, agent: Agent, ticket: Ticket, company: Company
 ) -> None:
     say(ticket, "words")
-    html = shown(auditor, ticket)
+    html = page_html(auditor, ticket)
     assert "It is lost." in html
     for part in (
         "/write/",
@@ -574,11 +574,11 @@ def test_changes_nothing_by_being_read_but_the_marks_that_somebody_read_it(
     with CaptureQueriesContext(
         connection,
     ) as queries:
-        shown(desk, ticket)
+        page_html(desk, ticket)
 
     assert everything() == before
-    written = [one["sql"] for one in queries if not one["sql"].startswith("SELECT")]
-    writes = [sql for sql in written if "INSERT" in sql or "UPDATE" in sql]
+    write_statements = [one["sql"] for one in queries if not one["sql"].startswith("SELECT")]
+    writes = [sql for sql in write_statements if "INSERT" in sql or "UPDATE" in sql]
     assert [("tickets_notification" in sql, "desk_visit" in sql) for sql in writes] == [
         (True, False),
         (False, True),
@@ -586,7 +586,7 @@ def test_changes_nothing_by_being_read_but_the_marks_that_somebody_read_it(
 
 
 def test_a_line_end_is_one_character(desk: Client, ticket: Ticket) -> None:
-    """A browser sends two, and counts one against what the box takes."""
+    """Count a line end as one, though a browser sends two: the box's limit does so too."""
     line = "a" * 199
 
     write(desk, ticket, "\r\n".join([line] * 100))
@@ -603,24 +603,24 @@ def test_shows_much_in_as_many_queries_as_little(
     shipment = build.shipment(company, 4101)
     build.webhook(company)
     publishing.publish([build.news(company, 4101, tracking_number=shipment.tracking_number)])
-    shown(desk, ticket)
+    page_html(desk, ticket)
 
-    # Session, user, two for permissions; ticket; visit and who else is there; history, comments;
-    # shipment, what was told of it, other tickets and links to them, events, deliveries; documents,
-    # those that were requested, files, those that are required; watchers; macros; reason codes;
-    # whether there are webhooks; the company's other open tickets; the currency of its charges; the
-    # list around it; answers that wait, for the ticket and of the agent.
+    # Session, user, two for permissions; ticket; visit and other visitors; history, comments;
+    # shipment, its tracking updates, other tickets and links to them, events, deliveries;
+    # documents, requested ones, files, required documents; watchers; macros; reason codes; whether
+    # there are webhooks; the company's other open tickets; the currency of its charges; the list
+    # around it; pending answers, of the ticket and of the agent.
     with django_assert_num_queries(30):
-        shown(desk, ticket)
+        page_html(desk, ticket)
 
     for number in range(30):
         scan(shipment, number)
         build.ticket(company, shipment_id=4101, status=Status.ACCEPTED)
         Document.objects.create(ticket=ticket, position=number, field_id="a", value="b")
-        asked = RequestedDocument.objects.create(
+        request = RequestedDocument.objects.create(
             ticket=ticket, name=f"paper {number}", created_at=timezone.now()
         )
-        build.file(company, ticket=ticket, requested_document=asked)
+        build.file(company, ticket=ticket, requested_document=request)
         build.macro(f"macro {number}")
     Comment.objects.bulk_create(
         Comment(ticket=ticket, by="company", text=str(number), status=6, created_at=timezone.now())
@@ -629,14 +629,14 @@ def test_shows_much_in_as_many_queries_as_little(
     publishing.publish([build.news(company, 4101, tracking_number=shipment.tracking_number)] * 30)
 
     with django_assert_num_queries(30):
-        shown(desk, ticket)
+        page_html(desk, ticket)
 
 
 def test_says_which_storm_a_ticket_belongs_to(desk: Client, ticket: Ticket) -> None:
-    seen = {"carrier_name": "Fast", "hour": timezone.now(), "found": 40, "usual": 2.0}
-    storm = Storm.objects.create(**seen, state=Storm.State.OPEN, title="Hub under water")
+    facts = {"carrier_name": "Fast", "hour": timezone.now(), "found": 40, "usual": 2.0}
+    storm = Storm.objects.create(**facts, state=Storm.State.OPEN, title="Hub under water")
     storm.tickets.add(ticket)
-    Storm.objects.create(**seen, state=Storm.State.DISMISSED, title="No news").tickets.add(ticket)
+    Storm.objects.create(**facts, state=Storm.State.DISMISSED, title="No news").tickets.add(ticket)
 
     html = desk.get(f"{LIST}{ticket.pk}/change/").content.decode()
 
@@ -663,7 +663,7 @@ def test_public_addresses_in_messages_are_links(
 ) -> None:
     say(ticket, f"<b> {text}")
 
-    thread = shown(desk, ticket).split('id="thread"')[1].split('class="desk-composer"')[0]
+    thread = page_html(desk, ticket).split('id="thread"')[1].split('class="desk-composer"')[0]
 
     assert "&lt;b&gt;" in thread
     if html is None:
@@ -693,21 +693,21 @@ def test_surcharges_have_the_decimals_of_their_currency_or_more(
             reason="",
         )
 
-    html = shown(desk, ticket)
+    html = page_html(desk, ticket)
 
-    for said in ("48.50 MXN", "1,200.00 MXN", "0.1234 MXN", "5,800 JPY", "1.500 KWD"):
-        assert f"Fuel: {said}" in html
+    for money_text in ("48.50 MXN", "1,200.00 MXN", "0.1234 MXN", "5,800 JPY", "1.500 KWD"):
+        assert f"Fuel: {money_text}" in html
     page = desk.get("/admin/shipments/shipment/4101/change/").content.decode()
-    for said in ("48.50 MXN", "1,200.00 MXN", "5,800 JPY", "1.500 KWD"):
-        assert said in page
+    for money_text in ("48.50 MXN", "1,200.00 MXN", "5,800 JPY", "1.500 KWD"):
+        assert money_text in page
     assert "null" not in page.split('id="shipment_form"')[1].split("Incidences")[0]
 
 
 def test_types_are_said_in_words(desk: Client, company: Company) -> None:
     ticket = build.ticket(company, type_id=6)
 
-    assert "wrong address" in shown(desk, ticket)
-    assert "wrong_address" not in shown(desk, ticket)
+    assert "wrong address" in page_html(desk, ticket)
+    assert "wrong_address" not in page_html(desk, ticket)
     assert "wrong address" in desk.get("/admin/tickets/ticket/?queue=open").content.decode()
 
 
@@ -719,9 +719,9 @@ def test_the_same_text_from_two_tabs_is_asked_about(
     assert write(desk, ticket, "Twice.", **tabs[0]).status_code == 302
     ticket.refresh_from_db()
 
-    asked = write(desk, ticket, " Twice.\r\n", **tabs[1])
-    assert asked.status_code == 409
-    assert "You sent the same text" in asked.content.decode()
+    confirmation = write(desk, ticket, " Twice.\r\n", **tabs[1])
+    assert confirmation.status_code == 409
+    assert "You sent the same text" in confirmation.content.decode()
     assert ticket.conversation.count() == 1
 
     assert write(desk, ticket, "Twice.", **tabs[1], again="1").status_code == 302
@@ -760,13 +760,13 @@ def test_an_agent_s_page_has_no_traces_and_no_empty_boxes(desk: Client, company:
         updating.update_ticket(
             company, bare.pk, Actor(By.COMPANY, "tok_1"), to=Status.FOLLOW_UP, text="The label."
         )
-    html = shown(desk, bare)
+    html = page_html(desk, bare)
     for words in ("tok_1", "9148ef1b8df1", "Claim file", "Show what was sent", "Related tickets"):
         assert words not in html, words
 
     lead = Client()
     lead.force_login(build.agent("eve", group="lead").user)
-    html = shown(lead, bare)
+    html = page_html(lead, bare)
     assert "9148ef1b8df1" in html
     for title in ("Webhooks", "Missing events", "Storms"):
         assert title in side_bar(lead)

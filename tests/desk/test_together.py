@@ -36,10 +36,10 @@ LIST = "/admin/tickets/ticket/"
 
 @pytest.fixture
 def maria(db: None) -> Agent:
-    made = build.agent("maria.gonzalez")
-    made.user.first_name, made.user.last_name = "María", "González"
-    made.user.save()
-    return made
+    agent = build.agent("maria.gonzalez")
+    agent.user.first_name, agent.user.last_name = "María", "González"
+    agent.user.save()
+    return agent
 
 
 @pytest.fixture
@@ -91,8 +91,8 @@ def test_an_agent_hands_over_with_a_note_to_whoever_is_called_so(
 
     assert answer["Location"] == f"{LIST}{ticket.pk}/change/"
     assert who_has(ticket) == "maria.gonzalez"
-    said = words(page(desk, ticket))
-    assert "ada handed it over from ada to maria.gonzalez." in said
+    text = words(page(desk, ticket))
+    assert "ada handed it over from ada to maria.gonzalez." in text
     note = Comment.objects.get()
     assert (note.text, note.public, note.actor) == ("You know this carrier.", False, "ada")
     assert HistoryEntry.objects.get().data["loads"] == {"maria.gonzalez": [0, 50]}
@@ -118,7 +118,7 @@ def test_the_company_hears_nothing_of_a_hand_over(
         ("gone", 409, "gone is no longer active."),
     ],
 )
-def test_a_hand_over_to_nobody_who_could_get_it_keeps_what_was_typed(
+def test_hand_over_to_an_impossible_colleague_keeps_the_form(
     desk: Client, ticket: Ticket, to: str, status: int, says: str
 ) -> None:
     for name in ("ana.diaz", "ana.lopez", "gone"):
@@ -160,11 +160,11 @@ def test_a_decided_ticket_is_not_handed_over(desk: Client, ticket: Ticket, maria
 def test_nobody_hands_over_what_they_have_not_read(
     desk: Client, ticket: Ticket, maria: Agent
 ) -> None:
-    seen = token(ticket)
+    page_token = token(ticket)
     updating.comment(ticket.company, ticket.pk, Actor(By.COMPANY, "tok"), "Wait: the proof.")
     before = everything()
 
-    for page in (seen, ""):
+    for page in (page_token, ""):
         answer = hand_over(desk, ticket, "maria", note="Mine.", seen=page)
 
         html = answer.content.decode()
@@ -173,8 +173,8 @@ def test_nobody_hands_over_what_they_have_not_read(
         assert "Mine." in html
         assert everything() == before
 
-    shown = f'name="seen" value="{token(ticket)}"'
-    assert shown in html
+    token_field = f'name="seen" value="{token(ticket)}"'
+    assert token_field in html
     assert hand_over(desk, ticket, "maria", note="Mine.").status_code == 302
     assert who_has(ticket) == "maria.gonzalez"
 
@@ -221,15 +221,15 @@ def test_warns_first_where_the_colleague_may_not_get_round_to_it(
     assert who_has(ticket) == "maria.gonzalez"
 
 
-def test_whoever_is_named_in_full_is_named_with_what_speaks_against_them(
+def test_colleague_named_in_full_is_shown_with_concerns(
     desk: Client, ticket: Ticket, maria: Agent
 ) -> None:
     says = full(maria)
-    asked = {"begin": "maria.gonzalez", "ticket": ticket.pk}
+    request = {"begin": "maria.gonzalez", "ticket": ticket.pk}
 
     def concerns(**query: Any) -> list[str]:
-        found = desk.get(f"{LIST}colleagues/", {**asked, **query}).json()["agents"]
-        return [one["concerns"] for one in found]
+        agents = desk.get(f"{LIST}colleagues/", {**request, **query}).json()["agents"]
+        return [one["concerns"] for one in agents]
 
     assert concerns() == [says]
     assert concerns(begin="maria.g") == concerns(ticket="") == concerns(ticket="0") == [""]
@@ -276,15 +276,15 @@ def test_offers_colleagues_by_the_beginning_of_their_names(
     build.agent("mario")
 
     def offered(begin: str) -> list[str]:
-        return [one["name"] for one in found(begin)]
+        return [one["name"] for one in find_agents(begin)]
 
-    def found(begin: str) -> list[dict[str, str]]:
+    def find_agents(begin: str) -> list[dict[str, str]]:
         return desk.get(f"{LIST}colleagues/", {"begin": begin}).json()["agents"]
 
     assert offered("mar") == ["maria.gonzalez", "mario"]
     assert offered("MARÍA") == ["maria.gonzalez"]
     assert offered("gonz") == []
-    assert found("maria")[0] == {
+    assert find_agents("maria")[0] == {
         "name": "maria.gonzalez",
         "full_name": "María González",
         "carries": "1 of 50 tickets, away",
@@ -361,7 +361,7 @@ def test_no_user_name_reaches_the_company(
 
 
 @pytest.mark.parametrize(
-    ("user_name", "written", "named"),
+    ("user_name", "spelling", "is_mention"),
     [
         ("stra\u00dfe", "Stra\u00dfe", True),
         ("irina", "\u0131rina", False),
@@ -369,17 +369,17 @@ def test_no_user_name_reaches_the_company(
     ],
 )
 def test_a_user_name_is_found_by_one_folding(
-    db: None, user_name: str, written: str, named: bool
+    db: None, user_name: str, spelling: str, is_mention: bool
 ) -> None:
     build.agent(user_name)
 
-    assert bool(user_name_refusal(f"Ask @{written} for it.")) is named
+    assert bool(user_name_refusal(f"Ask @{spelling} for it.")) is is_mention
 
 
 def test_a_first_name_behind_an_at_sign_is_no_user_name(
     desk: Client, ticket: Ticket, maria: Agent
 ) -> None:
-    """A company may well have an account of that name elsewhere."""
+    """Accept it in a reply: the company may have an account of that name elsewhere."""
     write(desk, ticket, "Thank you, we have written to @Maria on your account.", "reply")
 
     assert Comment.objects.get().public
@@ -472,16 +472,16 @@ def test_a_wrong_ticket_is_not_linked_and_stays_typed(
 ) -> None:
     ticket = build.ticket(company)
     numbers = {"itself": ticket.pk, "strange": build.ticket(birch).pk, "none": ticket.pk + 999}
-    sent = str(numbers.get(other, other))
+    number = str(numbers.get(other, other))
 
-    answer = desk.post(f"{LIST}{ticket.pk}/relate/", {"other": sent})
+    answer = desk.post(f"{LIST}{ticket.pk}/relate/", {"other": number})
 
     html = answer.content.decode()
     assert answer.status_code in (400, 409)
-    assert f'value="{sent}"' in html
+    assert f'value="{number}"' in html
     if other in ("strange", "none"):
-        # As if it were not there at all.
-        assert f"Acme has no ticket {sent}." in words(html)
+        # The answer is the same as for a ticket that does not exist.
+        assert f"Acme has no ticket {number}." in words(html)
     assert not RelatedTickets.objects.exists()
     assert not HistoryEntry.objects.exists()
 
@@ -536,11 +536,11 @@ def test_one_reply_to_a_storm_takes_none_of_its_tickets(company: Company, agent:
     assert not HistoryEntry.objects.filter(kind=Kind.TAKEN).exists()
 
 
-def told() -> list[tuple[str, str, str]]:
-    """Who is notified of what, and by whom; they read it."""
-    found = Notification.objects.unread().order_by("recipient__username", "kind")
-    rows = list(found.values_list("recipient__username", "kind", "actor"))
-    found.order_by().update(read_at=timezone.now())
+def notifications() -> list[tuple[str, str, str]]:
+    """Return unread notifications (recipient, kind, actor), and mark them as read."""
+    unread = Notification.objects.unread().order_by("recipient__username", "kind")
+    rows = list(unread.values_list("recipient__username", "kind", "actor"))
+    unread.order_by().update(read_at=timezone.now())
     return rows
 
 
@@ -550,7 +550,7 @@ def test_the_receiver_and_whoever_is_named_are_told(
     build.agent("ben")
     hand_over(desk, ticket, "maria", note="@ben and @maria know, and so do I, @ada.")
 
-    assert told() == [
+    assert notifications() == [
         ("ben", "mentioned", "ada"),
         ("maria.gonzalez", "assigned", "ada"),
         ("maria.gonzalez", "mentioned", "ada"),
@@ -562,23 +562,23 @@ def test_watchers_are_told_of_the_company_s_answers_and_of_decisions_by_others(
 ) -> None:
     for who in (maria, agent):
         Watch.objects.create(ticket=ticket, agent=who, created_at=timezone.now())
-    # A token may be called what an agent is called.
+    # A token may have the name of an agent.
     caller = Actor(By.COMPANY, "ada")
     answered = [("ada", "answered", "ada"), ("maria.gonzalez", "watched", "ada")]
 
     updating.comment(company, ticket.pk, caller, "Here it is.")
-    assert told() == answered
+    assert notifications() == answered
     updating.update_ticket(company, ticket.pk, caller, to=Status.CLAIM_IN_REVIEW)
-    assert told() == answered
+    assert notifications() == answered
 
     write(desk, ticket, "Thank you.", "reply")
     write(desk, ticket, "Only between us.")
     working.move(ticket.pk, Status.IN_REVIEW, user=maria.user)
-    assert told() == []
+    assert notifications() == []
     working.move(ticket.pk, Status.DECLINED, user=agent.user, reason="No.")
-    assert told() == [("maria.gonzalez", "watched", "ada")]
+    assert notifications() == [("maria.gonzalez", "watched", "ada")]
 
     maria.user.is_active = False
     maria.user.save()
     appeals.appeal_decision(company, ticket.pk, caller, "But it is.")
-    assert told() == [("ada", "answered", "ada")]
+    assert notifications() == [("ada", "answered", "ada")]

@@ -1,4 +1,4 @@
-"""The second factor: switched on by who wants it, asked at every login from then on."""
+"""The second factor: optional per user, then required at every login."""
 
 import re
 import time
@@ -38,7 +38,7 @@ def sign_in(name: str = "ada") -> Client:
 
 
 def code_of(device: Phone) -> str:
-    """What the phone shows; a code counts once, so later ones come from later steps."""
+    """Return the phone's code; a code counts once, so later calls use later time steps."""
     return f"{totp(device.bin_key, drift=max(0, device.last_t - int(time.time()) // 30 + 1)):06}"
 
 
@@ -46,16 +46,16 @@ def begin(client: Client, password: str) -> HttpResponse:
     return client.post(ACCOUNT, {"begin": "1", "password": password})
 
 
-def shown_key(client: Client) -> bytes:
-    """Read off the page as a phone does; empty where there is none."""
-    found = re.search(r"<code>(\w+)</code>", client.get(ACCOUNT).content.decode())
-    return b32decode(found[1]) if found else b""
+def key_on_page(client: Client) -> bytes:
+    """Read the key off the page as a phone does; return b"" if there is none."""
+    match = re.search(r"<code>(\w+)</code>", client.get(ACCOUNT).content.decode())
+    return b32decode(match[1]) if match else b""
 
 
 def switch_on(client: Client) -> list[str]:
-    """Begin, scan, confirm; the recovery codes."""
+    """Begin, scan and confirm; return the recovery codes."""
     begin(client, "secret")
-    key = shown_key(client)
+    key = key_on_page(client)
     html = client.post(ACCOUNT, {"code": f"{totp(key):06}"}).content.decode()
     return re.findall(r"<li>(\w{12})</li>", html)
 
@@ -174,7 +174,7 @@ def test_codes_are_not_guessed(codes: list[str]) -> None:
     client = sign_in()
     client.post(STEP, {"code": "000000"})
     assert Phone.objects.get().throttling_failure_count == 1
-    # Each guess doubles the wait: the first one's could be over on a busy machine.
+    # Each guess doubles the wait: after the first one it could be over on a busy machine.
     Phone.objects.update(throttling_failure_count=10)
 
     html = client.post(STEP, {"code": code_of(Phone.objects.get())}).content.decode()
@@ -285,7 +285,7 @@ def test_devices_have_no_pages_of_their_own(operator: Client) -> None:
 
 @pytest.fixture
 def olga() -> Client:
-    """An operator who is no superuser."""
+    """Create an operator who is no superuser."""
     user = User.objects.create_user("olga", password="secret", is_staff=True)
     user.groups.add(roles.group("operator"))
     client = Client()
@@ -299,8 +299,8 @@ def user_page(user: User) -> str:
 
 def test_an_operator_gives_nobody_more_than_they_have(olga: Client) -> None:
     lead, operators = roles.group("lead"), roles.group("operator")
-    made = {"username": "nina", "password1": "horse-9-battery", "usable_password": "true"}
-    olga.post("/admin/auth/user/add/", {**made, "password2": "horse-9-battery"})
+    form = {"username": "nina", "password1": "horse-9-battery", "usable_password": "true"}
+    olga.post("/admin/auth/user/add/", {**form, "password2": "horse-9-battery"})
     nina = User.objects.get(username="nina")
     own = User.objects.get(username="olga")
 
@@ -329,9 +329,9 @@ def test_an_operator_takes_over_nobody_who_may_more(olga: Client, ada: User) -> 
         olga.post(
             "/admin/auth/user/", {"action": "remove_second_factor", "_selected_action": user.pk}
         )
-        found = User.objects.get(pk=user.pk)
-        assert found.username == user.username
-        assert found.check_password("secret")
+        user_now = User.objects.get(pk=user.pk)
+        assert user_now.username == user.username
+        assert user_now.check_password("secret")
         assert Phone.objects.filter(user=user).exists()
     assert User.objects.get(pk=root.pk).is_active
     assert not User.objects.get(pk=ada.pk).is_active
@@ -339,14 +339,14 @@ def test_an_operator_takes_over_nobody_who_may_more(olga: Client, ada: User) -> 
 
 def test_an_operator_changes_no_group(olga: Client) -> None:
     group = roles.group("operator")
-    held = group.permissions.count()
+    permission_count = group.permissions.count()
     group.permissions.add(*roles.permissions(["auth.change_group", "auth.add_group"]))
 
     page = f"/admin/auth/group/{group.pk}/change/"
     assert olga.get(page).status_code == 200
     assert olga.post(page, {"name": "operator", "permissions": [1]}).status_code == 403
     assert olga.get("/admin/auth/group/add/").status_code == 403
-    assert group.permissions.count() == held + 2
+    assert group.permissions.count() == permission_count + 2
 
 
 def test_nobody_is_deleted(operator: Client, ada: User) -> None:

@@ -1,4 +1,4 @@
-"""Setting up a second factor: nobody but its owner ever saw its key, and nobody else is left in."""
+"""Setup of a second factor: only its owner ever sees the key, and other sessions end."""
 
 from datetime import timedelta
 
@@ -13,7 +13,7 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from desk.people import second_factor
 from tests import builders as build
-from tests.desk.test_two_factor import ACCOUNT, begin, inside, shown_key, sign_in, switch_on
+from tests.desk.test_two_factor import ACCOUNT, begin, inside, key_on_page, sign_in, switch_on
 
 pytestmark = pytest.mark.django_db
 
@@ -32,7 +32,7 @@ def test_asks_for_the_password_first() -> None:
 
     for password in ("", "wrong"):
         assert begin(client, password).status_code == 200
-        assert shown_key(client) == b""
+        assert key_on_page(client) == b""
 
     assert not TOTPDevice.objects.exists()
     assert AccessAttempt.objects.get().failures_since_start == 1
@@ -41,42 +41,42 @@ def test_asks_for_the_password_first() -> None:
 def test_a_key_is_made_anew_each_time_it_is_begun() -> None:
     client = sign_in()
     begin(client, "secret")
-    first = shown_key(client)
-    assert shown_key(client) == first
+    first = key_on_page(client)
+    assert key_on_page(client) == first
 
     begin(client, "secret")
 
-    assert shown_key(client) not in (b"", first)
+    assert key_on_page(client) not in (b"", first)
     assert TOTPDevice.objects.count() == 1
 
 
 def test_a_key_lives_minutes(ada: User) -> None:
     client = sign_in()
     begin(client, "secret")
-    key = shown_key(client)
+    key = key_on_page(client)
     age(timedelta(minutes=9))
-    assert shown_key(client) == key
+    assert key_on_page(client) == key
 
     age(timedelta(minutes=1))
 
     html = client.post(ACCOUNT, {"code": f"{totp(key):06}"}).content.decode()
     assert "expired" in html
     assert not second_factor.is_on(ada)
-    assert shown_key(client) == b""
+    assert key_on_page(client) == b""
 
 
 def test_a_key_is_shown_in_the_session_that_began_alone(ada: User) -> None:
     thief, owner = sign_in(), sign_in()
     begin(thief, "secret")
-    seen = shown_key(thief)
+    key_of_thief = key_on_page(thief)
 
-    assert shown_key(owner) == b""
-    owner.post(ACCOUNT, {"code": f"{totp(seen):06}"})
+    assert key_on_page(owner) == b""
+    owner.post(ACCOUNT, {"code": f"{totp(key_of_thief):06}"})
     assert not second_factor.is_on(ada)
     begin(owner, "secret")
 
-    assert shown_key(owner) not in (b"", seen)
-    assert shown_key(thief) == b""
+    assert key_on_page(owner) not in (b"", key_of_thief)
+    assert key_on_page(thief) == b""
 
 
 def test_when_it_is_on_the_other_sessions_end() -> None:

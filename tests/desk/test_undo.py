@@ -1,4 +1,4 @@
-"""What reaches a company waits a moment, can be taken back, and leaves once or not at all."""
+"""Answers to a company wait a moment, can be taken back, and leave once or not at all."""
 
 import os
 import signal
@@ -46,14 +46,14 @@ PHOTO = files.photo()
 
 
 @pytest.fixture(autouse=True)
-def time_enough(settings: Settings) -> None:
-    """More than any machine takes for a test."""
+def long_undo_delay(settings: Settings) -> None:
+    """Set a delay that no machine exceeds within a test."""
     settings.UNDO_SECONDS = 600
 
 
 @pytest.fixture
 def ticket(company: Company, birch: Company, agent: Agent) -> Ticket:
-    """Ada's; both companies have two webhooks, of which one hears of tickets, and get emails."""
+    """Create Ada's ticket; both companies get emails and have two webhooks, one for tickets."""
     for one in (company, birch):
         build.webhook(one)
         build.webhook(one, TICKET_UPDATED.id)
@@ -71,9 +71,9 @@ def ben(ticket: Ticket) -> Client:
 
 def write(desk: Client, ticket: Ticket, text: str = "Hello.", **more: Any) -> HttpResponse:
     code = "other" if more.get("to") in ("2", "3") else None
-    said = {"reply": "1", "text": text, "seen": token(ticket), "code": code, **more}
-    said = {name: value for name, value in said.items() if value is not None}
-    return desk.post(f"{LIST}{ticket.pk}/write/", said)
+    form = {"reply": "1", "text": text, "seen": token(ticket), "code": code, **more}
+    form = {name: value for name, value in form.items() if value is not None}
+    return desk.post(f"{LIST}{ticket.pk}/write/", form)
 
 
 def decline(desk: Client, *tickets: Ticket, **more: Any) -> HttpResponse:
@@ -92,13 +92,13 @@ def page(desk: Client, ticket: Ticket) -> str:
 
 
 def let_time_pass() -> None:
-    """The time is over; the worker's turn."""
+    """End the delay and run the worker's job."""
     PendingAnswer.objects.waiting().update(due_at=timezone.now())
     jobs.send_answers()
 
 
 def traces() -> tuple[int, ...]:
-    """All that would be there of an answer, anywhere."""
+    """Count the rows that a sent answer would leave."""
     models = (Comment, HistoryEntry, Event, Mail, Notification)
     return tuple(model.objects.count() for model in models)
 
@@ -133,12 +133,12 @@ def test_a_decision_its_event_and_its_email_leave_together_when_the_time_is_over
 
 def test_clocks_count_from_when_it_left(desk: Client, ticket: Ticket) -> None:
     write(desk, ticket)
-    sent = timezone.now()
+    sent_at = timezone.now()
     let_time_pass()
     ticket.refresh_from_db()
     assert ticket.first_responded_at is not None
-    assert ticket.first_responded_at >= sent
-    assert Comment.objects.get().created_at >= sent
+    assert ticket.first_responded_at >= sent_at
+    assert Comment.objects.get().created_at >= sent_at
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_clocks_count_from_when_it_left(desk: Client, ticket: Ticket) -> None:
         ({"reply": None, "note": "1", "to": "2"}, True),
     ],
 )
-def test_what_the_company_never_sees_goes_at_once(
+def test_only_public_answers_are_delayed(
     desk: Client, ticket: Ticket, more: dict[str, Any], waits: bool
 ) -> None:
     answer = write(desk, ticket, **more)
@@ -282,7 +282,7 @@ def test_taking_back_too_late_says_so(desk: Client, ticket: Ticket) -> None:
     assert "It had been sent already." in html
 
 
-def test_a_company_that_writes_meanwhile_holds_it(
+def test_answer_is_held_when_the_company_writes_meanwhile(
     desk: Client, ticket: Ticket, api: APIClient, company: Company, agent: Agent
 ) -> None:
     decline(desk, ticket)
@@ -348,7 +348,7 @@ def test_another_agent_sees_it_and_cannot_touch_it(
     assert PendingAnswer.objects.waiting().count() == 1
 
 
-def test_nobody_is_led_to_a_ticket_whose_answer_waits(
+def test_next_ticket_skips_those_whose_answer_waits(
     desk: Client, company: Company, agent: Agent
 ) -> None:
     Agent.objects.update(available=False)
@@ -417,9 +417,9 @@ def test_what_may_no_longer_be_sent_is_held_and_keeps_no_other(
     for _ in range(2):
         let_time_pass()
 
-    held = PendingAnswer.objects.get()
-    assert (held.ticket_id, held.due_at) == (ticket.pk, None)
-    assert held.held
+    answer = PendingAnswer.objects.get()
+    assert (answer.ticket_id, answer.due_at) == (ticket.pk, None)
+    assert answer.held
     assert Comment.objects.get().text == "Mine."
 
 
@@ -492,15 +492,15 @@ def test_the_decision_of_an_appeal_waits(
     api.post(f"/company/tickets/{ticket.pk}/appeal", {"comment": "Look again."}, format="json")
     lead = Client()
     lead.force_login(build.agent("eve", group="lead", available=False).user)
-    said = {"decision": verb, "reason": "Read it.", "seen": token(ticket)}
-    assert lead.post(f"{LIST}{ticket.pk}/appeal/", said).status_code == 302
+    form = {"decision": verb, "reason": "Read it.", "seen": token(ticket)}
+    assert lead.post(f"{LIST}{ticket.pk}/appeal/", form).status_code == 302
     assert ticket.appeals.get().is_pending
 
     html = act(lead, "undo").content.decode()
     assert ">Read it.</textarea>" in html
     assert ticket.appeals.get().is_pending
     batch = PendingAnswer.objects.get().batch
-    lead.post(f"{LIST}{ticket.pk}/appeal/", {**said, "back": batch})
+    lead.post(f"{LIST}{ticket.pk}/appeal/", {**form, "back": batch})
     let_time_pass()
     assert not ticket.appeals.get().is_pending
     assert Ticket.objects.get(pk=ticket.pk).status == status
@@ -551,10 +551,10 @@ def test_a_sender_that_is_killed_sends_all_or_nothing_and_never_twice(
     def die(*_: Any, **__: Any) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
-    # After the first, the middle and the last of its statements.
+    # Killed after the first, the middle and the last of its statements.
     for place in (
         "tickets.working.code_of_decision",
-        "tickets.working.letters.tell_move",
+        "tickets.working.letters.email_move",
         "tickets.changes.news.publish_story",
     ):
         connections.close_all()

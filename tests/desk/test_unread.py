@@ -1,4 +1,4 @@
-"""Pages carry what they had shown; what others did since is shown, and a second press confirms."""
+"""Forms carry the state that their page showed; newer acts are shown first, then confirmed."""
 
 import re
 from datetime import timedelta
@@ -24,7 +24,7 @@ from tickets.statuses import By, Status
 
 LIST = "/admin/tickets/ticket/"
 CALLER = Actor(By.COMPANY, "tok")
-# Eight seconds ago on a machine that is quick.
+# Eight seconds on a fast machine, more on a slow one.
 WROTE = re.compile(r"Acme wrote \d+ seconds ago\.")
 
 
@@ -54,7 +54,7 @@ def write(client: Client, ticket: Ticket, **body: Any) -> HttpResponse:
 
 
 def company_writes(ticket: Ticket, text: str = "ESPEREN: <b>la prueba</b>") -> None:
-    """Eight seconds ago, as the page will say."""
+    """Write as the company, dated eight seconds ago, as the page will say."""
     updating.comment(ticket.company, ticket.pk, CALLER, text)
     at = timezone.now() - timedelta(seconds=8)
     Comment.objects.filter(text=text).update(created_at=at)
@@ -64,7 +64,7 @@ def tokens(html: str) -> list[str]:
     return re.findall(r'name="seen" value="([^"]*)"', html)
 
 
-def written() -> list[object]:
+def traces() -> list[object]:
     return [list(model.objects.values()) for model in (Ticket, Comment, HistoryEntry)]
 
 
@@ -78,7 +78,7 @@ def test_every_form_of_a_page_carries_what_the_page_shows(lead: Client, ticket: 
     assert len(forms) >= 6
     for form in forms:
         assert tokens(form.split("</form>")[0]) == [token(ticket)]
-    # The ways to the pages that ask, where there is no script.
+    # Links to the confirmation pages, for browsers without scripts.
     links = re.findall(r'href="([^"]*/(?:move/\d|give|hand-over)/[^"]*)"', html)
     assert len(links) >= 4
     assert all(f"seen={token(ticket)}" in link for link in links)
@@ -98,23 +98,23 @@ def test_a_decision_waits_until_the_company_s_words_are_read(lead: Client, ticke
     assert "ESPEREN: &lt;b&gt;la prueba&lt;/b&gt;" in html
     assert "The company moved it from In review to Follow up." in words(html)
     assert Ticket.objects.get().status == Status.FOLLOW_UP
-    # All that was typed and chosen is there.
+    # Everything typed and chosen is kept.
     assert "Why &lt;so&gt;?</textarea>" in html
     assert re.findall(r'value="(\w+)"\s+checked', html) == ["Photo"]
     assert "Letter</textarea>" in html
     assert 'name="next" value="1"' in html
 
-    (shown,) = tokens(html)
-    assert lead.post(f"{LIST}move/4/", {**body, "seen": shown}).status_code == 302
+    (page_token,) = tokens(html)
+    assert lead.post(f"{LIST}move/4/", {**body, "seen": page_token}).status_code == 302
     assert Ticket.objects.get().status == Status.INCOMPLETE
 
 
 def test_a_reply_comes_back_with_all_its_choices(desk: Client, ticket: Ticket) -> None:
-    sent = {"text": "Send <it>.", "reply": "1", "to": "4", "requested": ["Photo"], "next": "1"}
-    sent["seen"] = token(ticket)
+    form = {"text": "Send <it>.", "reply": "1", "to": "4", "requested": ["Photo"], "next": "1"}
+    form["seen"] = token(ticket)
     company_writes(ticket)
 
-    answer = write(desk, ticket, **sent)
+    answer = write(desk, ticket, **form)
 
     html = answer.content.decode()
     assert answer.status_code == 409
@@ -126,32 +126,32 @@ def test_a_reply_comes_back_with_all_its_choices(desk: Client, ticket: Ticket) -
     assert 'data-aim="note"' not in html
     assert Comment.objects.count() == 1
 
-    assert write(desk, ticket, **{**sent, "seen": tokens(html)[0]}).status_code == 302
+    assert write(desk, ticket, **{**form, "seen": tokens(html)[0]}).status_code == 302
     assert Comment.objects.get(by="agent").text == "Send <it>.\nPlease send:\n- Photo"
 
 
 def test_a_note_is_held_back_too_and_stays_a_note(desk: Client, ben: User, ticket: Ticket) -> None:
-    sent = {"text": "Looks fine.", "note": "1", "seen": token(ticket)}
+    form = {"text": "Looks fine.", "note": "1", "seen": token(ticket)}
     working.write(ticket.pk, "It is fraud.", user=ben, public=False)
 
-    html = write(desk, ticket, **sent).content.decode()
+    html = write(desk, ticket, **form).content.decode()
 
     assert "ben added a note" in words(html)
     assert 'data-aim="note"' in html
     assert not Comment.objects.filter(actor="ada").exists()
-    # To confirm one thing is not to confirm the next.
+    # Confirming one act does not confirm the next.
     company_writes(ticket)
-    again = write(desk, ticket, **{**sent, "seen": tokens(html)[0]})
+    again = write(desk, ticket, **{**form, "seen": tokens(html)[0]})
     assert again.status_code == 409
     assert "Acme</bdi> wrote" in again.content.decode()
     assert "ben added" not in again.content.decode()
 
 
 def test_a_ticket_is_not_taken_unread(desk: Client, ticket: Ticket) -> None:
-    shown = token(ticket)
+    page_token = token(ticket)
     company_writes(ticket)
 
-    answer = desk.post(f"{LIST}{ticket.pk}/claim/", {"seen": shown})
+    answer = desk.post(f"{LIST}{ticket.pk}/claim/", {"seen": page_token})
 
     html = answer.content.decode()
     assert answer.status_code == 409
@@ -168,10 +168,10 @@ def test_an_appeal_is_not_decided_unread_and_the_reason_is_kept(
     declining = build.agent("kim", available=False).user
     working.move(ticket.pk, Status.DECLINED, user=declining, reason="No proof.")
     appeals.appeal_decision(ticket.company, ticket.pk, CALLER, "Look again.")
-    sent = {"decision": "refuse", "reason": "My <long> text.", "seen": token(ticket)}
+    form = {"decision": "refuse", "reason": "My <long> text.", "seen": token(ticket)}
     working.decide_appeal(ticket.pk, accept=True, user=other, reason="The photo is new.")
 
-    answer = lead.post(f"{LIST}{ticket.pk}/appeal/", sent)
+    answer = lead.post(f"{LIST}{ticket.pk}/appeal/", form)
 
     html = answer.content.decode()
     assert answer.status_code == 409
@@ -200,12 +200,12 @@ def test_of_many_only_those_with_something_new_wait_for_one_confirmation(
     assert "ada added a note" in words(html)
     assert set(tokens(html)) == {token(tickets[1]), token(tickets[3])}
     assert "No &amp; no.</textarea>" in html
-    done = Ticket.objects.filter(agent=agent) if giving else Ticket.objects.filter(status=3)
-    assert done.count() == 2
+    changed = Ticket.objects.filter(agent=agent) if giving else Ticket.objects.filter(status=3)
+    assert changed.count() == 2
 
     waiting = {"ticket": [tickets[1].pk, tickets[3].pk], "seen": tokens(html)}
     assert lead.post(address, {**body, **waiting}).status_code == 302
-    assert done.count() == 4
+    assert changed.count() == 4
 
 
 def test_what_came_since_the_list_was_loaded_is_shown_before_anybody_decides(
@@ -247,7 +247,7 @@ def test_a_form_that_does_not_say_what_was_seen_is_refused_and_keeps_its_text(
 ) -> None:
     working.move(ticket.pk, Status.DECLINED, user=build.agent("ann").user, reason="No proof.")
     appeals.appeal_decision(ticket.company, ticket.pk, CALLER, "Look again.")
-    before = written()
+    before = traces()
     text = {"text": "Kept text.", "reason": "Kept text."}
     one = {"ticket": str(ticket.pk)}
 
@@ -267,16 +267,16 @@ def test_a_form_that_does_not_say_what_was_seen_is_refused_and_keeps_its_text(
         assert "Kept text.</textarea>" in html
         assert "Look again." in html
     assert lead.post(f"{LIST}{ticket.pk}/claim/", old).status_code == 409
-    assert written() == before
+    assert traces() == before
 
 
 def test_a_list_knows_what_it_shows_in_as_many_queries_for_many(
     desk: Client, company: Company
 ) -> None:
     def queries() -> int:
-        with CaptureQueriesContext(connection) as asked:
+        with CaptureQueriesContext(connection) as queries:
             desk.get(f"{LIST}?queue=open")
-        return len(asked)
+        return len(queries)
 
     build.ticket(company)
     queries()

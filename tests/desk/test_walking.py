@@ -1,4 +1,4 @@
-"""The list that a ticket was opened from: the way through it, and back."""
+"""Walking the list that a ticket was opened from: previous, next, and back to the list."""
 
 import re
 from collections.abc import Callable
@@ -42,36 +42,36 @@ def walk_from(desk: Client, address: str) -> Any:
 
 
 def walked(desk: Client, address: str) -> list[int]:
-    """All tickets from this one on, by the link Next alone."""
-    found = []
+    """Return all tickets from this one on, by following Next."""
+    ids = []
     while True:
         walk = walk_from(desk, address)
-        found.append(walk.ticket_id)
+        ids.append(walk.ticket_id)
         if walk.next is None:
-            return found
+            return ids
         address = walk.next.address
-        assert len(found) < 50
+        assert len(ids) < 50
 
 
 def neighbours(desk: Client, address: str | None) -> list[tuple[int | None, int, int | None]]:
-    """Each ticket from this one on, by the link Next, between those that its page leads to."""
-    found = []
+    """Return previous, current and next of each ticket from this one on, by following Next."""
+    ids = []
     while address is not None:
         walk = walk_from(desk, address)
         sides = [side and side.ticket_id for side in (walk.previous, walk.next)]
-        found.append((sides[0], walk.ticket_id, sides[1]))
+        ids.append((sides[0], walk.ticket_id, sides[1]))
         address = walk.next and walk.next.address
-        assert len(found) < 50
-    return found
+        assert len(ids) < 50
+    return ids
 
 
 def walked_back(desk: Client, address: str) -> list[int]:
-    found = []
+    ids = []
     while True:
         walk = walk_from(desk, address)
-        found.append(walk.ticket_id)
+        ids.append(walk.ticket_id)
         if walk.previous is None:
-            return found[::-1]
+            return ids[::-1]
         address = walk.previous.address
 
 
@@ -80,7 +80,7 @@ def ids(tickets: list[Any]) -> list[int]:
 
 
 def several(company: Company, agent: Agent) -> None:
-    """Some due at the same moment, some never, of two agents and of nobody."""
+    """Create tickets of two agents and of nobody, some with equal due dates and some without."""
     bob = build.agent("bob")
     for number in range(9):
         build.ticket(
@@ -95,7 +95,7 @@ def several(company: Company, agent: Agent) -> None:
         )
 
 
-# Some of each kind; the others run in CI.
+# Run some of each kind here, and all others in CI.
 LISTS = [
     {"queue": "open"},
     {"queue": "open", "o": "due"},
@@ -184,10 +184,10 @@ def test_the_breadcrumb_and_the_key_lead_to_the_list_at_its_row(
     address = unescape(html.split('id="to-list" href="')[1].split('"')[0])
 
     assert f'data-queue="{address.replace("&", "&amp;")}"' in html
-    shown = desk.get(address).context["cl"]
-    assert (shown.page_num, shown.here) == (2, 2)
-    assert shown.result_list[shown.here].pk == ticket.pk
-    assert {one.type_id for one in shown.result_list} == {4}
+    changelist = desk.get(address).context["cl"]
+    assert (changelist.page_num, changelist.here) == (2, 2)
+    assert changelist.result_list[changelist.here].pk == ticket.pk
+    assert {one.type_id for one in changelist.result_list} == {4}
 
 
 def test_send_and_next_leads_to_the_next_of_the_list_and_not_of_one_s_own(
@@ -205,9 +205,9 @@ def test_send_and_next_leads_to_the_next_of_the_list_and_not_of_one_s_own(
     answer = desk.post(f"{LIST}move/3/", body)
     assert answer["Location"] == second.address
 
-    said = {"text": "Why?", "note": "1", "list": carried}
+    form = {"text": "Why?", "note": "1", "list": carried}
     first.refresh_from_db()
-    answer = desk.post(f"{LIST}{first.pk}/write/", {**said, "seen": token(first)})
+    answer = desk.post(f"{LIST}{first.pk}/write/", {**form, "seen": token(first)})
     assert answer["Location"] == first.address
 
 
@@ -253,20 +253,20 @@ def test_a_list_of_a_million_is_walked_in_two_queries_without_an_offset(
     several(company, agent)
     for query in ({"queue": "everyone"}, {"queue": "everything"}, {"queue": "overdue"}):
         address = rows(desk, **query)[1].address
-        with CaptureQueriesContext(connection) as asked:
+        with CaptureQueriesContext(connection) as queries:
             desk.get(address)
-        unions = [one["sql"] for one in asked if "UNION ALL" in one["sql"]]
+        unions = [one["sql"] for one in queries if "UNION ALL" in one["sql"]]
         mine = [sql for sql in unions if "tickets_notification" not in sql]
-        beside = [one["sql"] for one in asked if re.search(r'ticket"."id" IN \(\d', one["sql"])]
+        beside = [one["sql"] for one in queries if re.search(r'ticket"."id" IN \(\d', one["sql"])]
 
         assert (len(mine), len(beside)) == (1, 1)
         assert "OFFSET" not in mine[0]
-        # Each part is bounded by itself.
+        # Each part of the union has a limit of its own.
         assert mine[0].count("LIMIT") == mine[0].count("UNION ALL") + 1
 
 
 @pytest.mark.parametrize(
-    "given",
+    "query",
     [
         "queue=no-such-queue",
         "queue=mine&at=x.y",
@@ -281,11 +281,11 @@ def test_a_list_of_a_million_is_walked_in_two_queries_without_an_offset(
     ],
 )
 def test_a_list_that_makes_no_sense_is_no_reason_not_to_show_the_ticket(
-    desk: Client, company: Company, agent: Agent, given: str
+    desk: Client, company: Company, agent: Agent, query: str
 ) -> None:
     ticket = build.ticket(company, agent=agent)
 
-    answer = desk.get(f"{LIST}{ticket.pk}/change/", {"list": given})
+    answer = desk.get(f"{LIST}{ticket.pk}/change/", {"list": query})
 
     assert answer.status_code == 200
     assert "password" not in answer.context["walk"].place.token
@@ -327,7 +327,7 @@ def test_a_ticket_without_replies_shows_how_it_begins(desk: Client, company: Com
 def test_a_list_is_found_by_its_own_words_whatever_the_page_is_asked_for(
     desk: Client, company: Company
 ) -> None:
-    """Trap: the words of a request are taken apart once, also for the list that it opens."""
+    """Trap: a request's search words are parsed once, also for the list that it opens."""
     for text in ("Broken cup.", "Broken plate.", "Late."):
         build.ticket(company, comments=text)
     listed = rows(desk, q="broken")

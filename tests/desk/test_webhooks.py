@@ -32,7 +32,7 @@ Browser = Callable[[str], Client]
 
 @pytest.fixture
 def browser(db: None) -> Browser:
-    """The browser of somebody with a role."""
+    """Return a function that signs somebody of a role in."""
 
     def of(role: str) -> Client:
         client = Client()
@@ -46,12 +46,12 @@ def browser(db: None) -> Browser:
 
 @pytest.fixture
 def given_up(company: Company) -> Delivery:
-    """A delivery that failed for good, and whose receiver said why."""
+    """Create a delivery that failed for good, with the receiver's answer."""
     build.webhook(company, auth_token="delivery-token-nobody-sees")
     publishing.publish([build.news(company, 7, body=b'{"a":"Le\xc3\xb3n"}')])
     answer = b"<script>alert(1)</script>\xff\x00"
-    gone = {"state": State.GIVEN_UP, "status": 500, "error": "", "answer": answer}
-    recording.record_attempts([result(claim_one(), **gone)])
+    outcome = {"state": State.GIVEN_UP, "status": 500, "error": "", "answer": answer}
+    recording.record_attempts([result(claim_one(), **outcome)])
     return Delivery.objects.get()
 
 
@@ -186,15 +186,15 @@ def test_nothing_is_sent_by_a_link(desk: Client, given_up: Delivery, path: str |
 def test_sends_the_selected_again_but_those_of_deleted_webhooks(
     desk: Client, given_up: Delivery, company: Company
 ) -> None:
-    gone = build.webhook(company, type_id=5)
+    deleted_webhook = build.webhook(company, type_id=5)
     publishing.publish([build.news(company, 8, type=5)])
     recording.record_attempts([result(claim_one(), state=State.GIVEN_UP, status=500)])
-    Webhook.objects.filter(pk=gone.pk).update(deleted_at=timezone.now(), active=False)
+    Webhook.objects.filter(pk=deleted_webhook.pk).update(deleted_at=timezone.now(), active=False)
     ids = [str(each.pk) for each in Delivery.objects.all()]
 
     desk.post("/admin/deliveries/delivery/", {"action": "send_again", "_selected_action": ids})
 
-    assert Delivery.objects.get(webhook=gone).state == State.GIVEN_UP
+    assert Delivery.objects.get(webhook=deleted_webhook).state == State.GIVEN_UP
     given_up.refresh_from_db()
     assert given_up.state == State.WAITING
 
@@ -213,15 +213,15 @@ def test_a_lead_pauses_with_a_reason_that_the_company_reads(
     body = {"webhook": webhook.pk, "reason": "Your receiver drops what we send."}
     lead.post("/admin/webhooks/webhook/pause/", body)
 
-    seen = api.get(f"/webhooks/{webhook.pk}").json()["data"]
-    assert (seen["active"], seen["paused_reason"]) == (0, "Your receiver drops what we send.")
+    data = api.get(f"/webhooks/{webhook.pk}").json()["data"]
+    assert (data["active"], data["paused_reason"]) == (0, "Your receiver drops what we send.")
     history = lead.get(f"/admin/webhooks/webhook/{webhook.pk}/history/").content.decode()
     assert "Paused: Your receiver drops what we send." in history
     assert "a-lead" in history
 
     lead.post("/admin/webhooks/webhook/resume/", {"webhook": webhook.pk})
-    seen = api.get(f"/webhooks/{webhook.pk}").json()["data"]
-    assert (seen["active"], seen["paused_reason"]) == (1, None)
+    data = api.get(f"/webhooks/{webhook.pk}").json()["data"]
+    assert (data["active"], data["paused_reason"]) == (1, None)
 
 
 def test_selected_webhooks_are_asked_about_before_they_are_paused(
@@ -313,8 +313,8 @@ def test_a_webhook_without_a_url_is_shown_as_one(company: Company, browser: Brow
     auditor = browser("auditor")
 
     for address in ("", f"{webhook.pk}/change/"):
-        shown = auditor.get(f"/admin/webhooks/webhook/{address}").content.decode()
-        assert "none: its company fetches the events" in shown
+        html = auditor.get(f"/admin/webhooks/webhook/{address}").content.decode()
+        assert "none: its company fetches the events" in html
 
 
 def test_a_webhook_whose_host_is_held_says_so(
@@ -325,15 +325,15 @@ def test_a_webhook_whose_host_is_held_says_so(
     holding.hold_host("hooks.example.com", by="olga", reason="private words")
 
     html = desk.get(webhook_page(webhook.pk)).content.decode()
-    found = desk.get(f"/admin/tickets/ticket/events/?company={company.pk}").content.decode()
+    events_html = desk.get(f"/admin/tickets/ticket/events/?company={company.pk}").content.decode()
 
     assert "operator has held" in html
     assert "The company sees that it is held, and no reason." in html
     assert "private words" not in html
     assert "Who holds it, and why" not in html
-    held = browser("operator").get(webhook_page(webhook.pk)).content.decode()
-    assert "Who holds it, and why" in held
-    assert "An operator holds hooks.example.com, so deliveries there are waiting." in found
+    webhook_html = browser("operator").get(webhook_page(webhook.pk)).content.decode()
+    assert "Who holds it, and why" in webhook_html
+    assert "An operator holds hooks.example.com, so deliveries there are waiting." in events_html
 
     holding.hold_host("hooks.example.com", by="olga", public_reason="You asked us.", hours=1)
     html = desk.get(webhook_page(webhook.pk)).content.decode()

@@ -1,4 +1,4 @@
-"""What a page says, without its tags."""
+"""Text of a page without its tags."""
 
 import re
 from html import unescape

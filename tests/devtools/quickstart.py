@@ -15,7 +15,7 @@ PAGE = ROOT / "docs" / "quickstart.md"
 
 
 class Terminal:
-    """A shell in an empty folder, with all that it has shown so far."""
+    """A shell in an empty folder, with the whole output so far."""
 
     def __init__(self, environment: dict[str, str], folder: Path) -> None:
         self.screen = folder / "screen"
@@ -46,11 +46,11 @@ class Terminal:
 
 
 def follow(base: str, environment: dict[str, str], folder: Path) -> str:
-    """Do all that the page says with a service at `base`; what the terminal has shown."""
+    """Follow the page with a service at `base`; returns the terminal's output."""
     program("curl")
     desktop = folder / "desktop"
     desktop.mkdir()
-    # Where the service is and which port is free differ from the page, and nothing else.
+    # The service's place and a free port differ from the page, and nothing else.
     ours = {
         "http://127.0.0.1:8000": base,
         ".dev/": f"{environment['DATA_DIR']}/",

@@ -9,7 +9,7 @@ from tools.dev.bootstrap import COMMANDS, ROOT
 
 
 def dev(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    asked = subprocess.run(
+    result = subprocess.run(
         [ROOT / "dev", *arguments],
         capture_output=True,
         text=True,
@@ -17,33 +17,33 @@ def dev(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
         timeout=120,
         env=os.environ | variables,
     )
-    asked.stderr = without_set_up(asked.stderr)
-    return asked
+    result.stderr = without_set_up(result.stderr)
+    return result
 
 
 def test_help_names_every_command_on_stdout() -> None:
-    asked = dev("help")
+    result = dev("help")
 
-    assert asked.returncode == 0
-    assert asked.stderr == ""
+    assert result.returncode == 0
+    assert result.stderr == ""
     for command in COMMANDS:
-        assert f"\n  {command} " in asked.stdout
+        assert f"\n  {command} " in result.stdout
 
 
 def test_without_a_command_it_shows_the_usage_and_fails() -> None:
-    asked = dev()
+    result = dev()
 
-    assert asked.returncode == 1
-    assert asked.stdout == ""
-    assert asked.stderr.startswith("usage: ./dev COMMAND")
+    assert result.returncode == 1
+    assert result.stdout == ""
+    assert result.stderr.startswith("usage: ./dev COMMAND")
 
 
 def test_a_mistyped_command_is_one_line_that_names_the_right_ones() -> None:
-    asked = dev("rnu")
+    result = dev("rnu")
 
-    assert asked.returncode == 1
-    assert asked.stdout == ""
-    assert asked.stderr == (
+    assert result.returncode == 1
+    assert result.stdout == ""
+    assert result.stderr == (
         "dev: no command 'rnu'; there are run, test, manage, lint, translate, openapi,"
         " schemathesis, simulate and help\n"
     )
@@ -59,19 +59,19 @@ def test_a_mistyped_command_is_one_line_that_names_the_right_ones() -> None:
     ],
 )
 def test_an_argument_too_many_is_one_line(command: str, refusal: str) -> None:
-    asked = dev(command, "--fast")
+    result = dev(command, "--fast")
 
-    assert asked.returncode == 1
-    assert asked.stderr.startswith(f"dev: {refusal}")
-    assert asked.stderr.count("\n") == 1
+    assert result.returncode == 1
+    assert result.stderr.startswith(f"dev: {refusal}")
+    assert result.stderr.count("\n") == 1
 
 
 def test_a_data_folder_that_cannot_be_written_is_one_line_naming_it() -> None:
-    asked = dev("manage", "check", DATA_DIR="/dev/null/data")
+    result = dev("manage", "check", DATA_DIR="/dev/null/data")
 
-    assert asked.returncode == 1
-    assert asked.stdout == ""
-    assert asked.stderr == ("dev: DATA_DIR /dev/null/data cannot be written to: Not a directory\n")
+    assert result.returncode == 1
+    assert result.stdout == ""
+    assert result.stderr == ("dev: DATA_DIR /dev/null/data cannot be written to: Not a directory\n")
 
 
 def test_an_old_python_can_read_the_launcher_to_the_line_that_turns_it_away() -> None:

@@ -15,14 +15,14 @@ RECEIVER = "http://127.0.0.1:8100"
 
 
 class Interrupted(BaseException):
-    """The launcher is killed between a door's answer and the note of it."""
+    """The launcher is killed between a service's answer and its own record of it."""
 
 
 class Doors:
-    """A service seen from outside: what was made through its commands and its API."""
+    """A service seen from outside, with the rows made through its commands and its API."""
 
     def __init__(self, interrupt_after: int) -> None:
-        self.left = interrupt_after
+        self.remaining = interrupt_after
         self.ids = count(1)
         self.agents: dict[str, str] = {}
         self.tokens: dict[str, int] = {}
@@ -30,8 +30,8 @@ class Doors:
         self.fed: list[dict[str, Any]] = []
 
     def count_down(self) -> None:
-        self.left -= 1
-        if self.left == 0:
+        self.remaining -= 1
+        if self.remaining == 0:
             raise Interrupted
 
     def manage(self, *arguments: str, **variables: str) -> str:
@@ -66,18 +66,18 @@ class Doors:
             return 200, {"data": list(self.webhooks.values())}
         if method == "DELETE":
             return 200, {"data": bool(self.webhooks.pop(int(url.rpartition("/")[2])))}
-        made = {"id": next(self.ids), "url": body["url"], "type_id": body["type_id"]}
-        self.webhooks[made["id"]] = made
+        webhook = {"id": next(self.ids), "url": body["url"], "type_id": body["type_id"]}
+        self.webhooks[webhook["id"]] = webhook
         self.count_down()
-        return 200, {"data": made | {"secret": f"secret {made['id']}"}}
+        return 200, {"data": webhook | {"secret": f"secret {webhook['id']}"}}
 
 
 def run(doors: Doors, file: Path, monkeypatch: pytest.MonkeyPatch) -> bool:
     monkeypatch.setattr(demo, "manage", doors.manage)
     monkeypatch.setattr(demo, "ask", doors.ask)
-    made = demo.Demo("http://127.0.0.1:8000", RECEIVER, file)
-    made.make_people()
-    return made.fill()
+    new_demo = demo.Demo("http://127.0.0.1:8000", RECEIVER, file)
+    new_demo.make_people()
+    return new_demo.fill()
 
 
 @pytest.mark.parametrize("steps", range(1, 8))
@@ -92,11 +92,11 @@ def test_interrupted_after_any_step_the_next_run_finishes_it(
     assert run(doors, file, monkeypatch) is True
     assert run(doors, file, monkeypatch) is False
 
-    known = read_private(file)
-    assert doors.agents[known["agent"]["username"]] == known["agent"]["password"]
-    assert doors.tokens[known["token"]] == known["company_id"]
+    stored = read_private(file)
+    assert doors.agents[stored["agent"]["username"]] == stored["agent"]["password"]
+    assert doors.tokens[stored["token"]] == stored["company_id"]
     assert sorted(hook["type_id"] for hook in doors.webhooks.values()) == [1, 3, 5]
-    for type_id, hook in known["webhooks"].items():
+    for type_id, hook in stored["webhooks"].items():
         assert doors.webhooks[hook["id"]]["type_id"] == int(type_id)
         assert hook["secret"] == f"secret {hook['id']}"
     assert {line["kind"] for line in doors.fed} == {
@@ -122,14 +122,14 @@ def test_makes_a_new_demo_in_a_database_that_does_not_know_the_old_one(
 def test_hints_can_be_pasted_where_one_stands(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    known = {"company_id": 3, "token": "test_x", "agent": {"username": "agent", "password": "pw"}}
+    stored = {"company_id": 3, "token": "test_x", "agent": {"username": "agent", "password": "pw"}}
     data = tmp_path / "with space"
     data.mkdir()
 
     monkeypatch.setenv("PWD", str(ROOT))
-    assert "| ./dev manage ingest -" in Hints(known, "http://x", RECEIVER, ROOT / ".dev").text()
+    assert "| ./dev manage ingest -" in Hints(stored, "http://x", RECEIVER, ROOT / ".dev").text()
     monkeypatch.setenv("PWD", "/")
-    elsewhere = Hints(known, "http://x", RECEIVER, data)
+    elsewhere = Hints(stored, "http://x", RECEIVER, data)
     assert f"| DATA_DIR='{data}' {ROOT}/dev manage ingest -" in elsewhere.text()
     assert f"python3 {ROOT}/clients/listen.py --forward " in elsewhere.text()
     assert stat.S_IMODE(Path(elsewhere.keep()).stat().st_mode) == 0o600

@@ -21,17 +21,17 @@ def test_says_what_a_service_on_this_machine_needs(tmp_path: Path) -> None:
 
 
 def test_a_variable_that_is_set_wins_also_when_it_is_set_to_nothing(tmp_path: Path) -> None:
-    given = dict.fromkeys(DEFAULTS, "given") | {"WEBHOOK_ALLOWED_NETWORKS": ""}
+    variables = dict.fromkeys(DEFAULTS, "given") | {"WEBHOOK_ALLOWED_NETWORKS": ""}
 
-    environment = service_environment(given, tmp_path, VENV)
+    environment = service_environment(variables, tmp_path, VENV)
 
-    assert {name: environment[name] for name in DEFAULTS} == given
+    assert {name: environment[name] for name in DEFAULTS} == variables
 
 
 def test_an_empty_address_or_key_counts_as_none(tmp_path: Path) -> None:
-    given = {"DATABASE_URL": "", "BROKER_URL": "", "SECRET_KEY": "", "FIELD_KEYS": ""}
+    variables = {"DATABASE_URL": "", "BROKER_URL": "", "SECRET_KEY": "", "FIELD_KEYS": ""}
 
-    environment = service_environment(given, tmp_path, VENV)
+    environment = service_environment(variables, tmp_path, VENV)
 
     assert "DATABASE_URL" not in environment
     assert "BROKER_URL" not in environment

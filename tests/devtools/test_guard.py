@@ -11,8 +11,8 @@ from tests.devtools.test_supervisor import WAIT_SECONDS, is_running, wait_until
 from tools.dev import guard
 from tools.dev.bootstrap import ROOT
 
-# A launcher in small: it works behind the guard, with a child that has a child of its own which
-# is deaf to everything. The three write down their ids.
+# A small launcher under the guard, with a child whose own child ignores all signals. The three
+# write down their ids.
 LAUNCHER = """
 import subprocess, sys, os, signal, time
 from pathlib import Path
@@ -85,11 +85,11 @@ def test_ctrl_c_reaches_both_halves_and_is_one_stop(
 
 
 def test_a_worker_that_is_gone_already_need_not_be_told() -> None:
-    """Ctrl-C reaches both halves, and the worker may be over first."""
-    gone = subprocess.Popen(["true"])
-    gone.wait()
+    """Ignore it: Ctrl-C reaches both halves, and the worker may end first."""
+    ended = subprocess.Popen(["true"])
+    ended.wait()
 
-    guard.tell(gone.pid)
+    guard.tell(ended.pid)
 
 
 def test_killed_for_good_it_still_stops_in_order(
@@ -101,7 +101,7 @@ def test_killed_for_good_it_still_stops_in_order(
     worker, child, grandchild = ids(tmp_path)
     wait_until(lambda: not is_running(worker) and not is_running(child))
     assert (tmp_path / "stopped").exists()
-    # Nobody is left to remove what is deaf to every signal; the launcher's own stop would.
+    # Nobody else removes a process that ignores every signal; the launcher's own stop would.
     os.kill(grandchild, signal.SIGKILL)
 
 
@@ -117,7 +117,7 @@ def test_with_its_other_half_killed_it_removes_what_that_has_left(
     assert not is_running(grandchild)
 
 
-# Told to stop while an object is finalized, where Python lets no exception through.
+# Stop it while an object is finalized, where Python lets no exception through.
 FINALIZING = """
 import os, signal, sys, time
 from tools.dev import guard
@@ -139,8 +139,8 @@ sys.exit(guard.guarded(work))
 """
 
 
-def test_is_told_wherever_it_is() -> None:
-    done = subprocess.run(
+def test_guard_stops_inside_a_finalizer() -> None:
+    result = subprocess.run(
         [sys.executable, "-c", FINALIZING],
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
@@ -148,4 +148,4 @@ def test_is_told_wherever_it_is() -> None:
         timeout=WAIT_SECONDS,
     )
 
-    assert (done.returncode, done.stdout, done.stderr) == (0, "stopped\n", "")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "stopped\n", "")

@@ -1,4 +1,4 @@
-"""What other tools read: the hook before a commit, and the platform's workflow."""
+"""Files that other tools read: the hook before a commit, and the platform's workflow."""
 
 import os
 import re
@@ -39,12 +39,12 @@ def test_ci_runs_what_the_readme_says_and_then_the_slow_tests() -> None:
 
 
 def test_every_program_that_reads_procfiles_reads_ours_alike() -> None:
-    """Lines as foreman and honcho read them: a name, a colon, a command; other lines they skip."""
+    """Read lines as foreman and honcho do: a name, a colon, a command; they skip other lines."""
     lines = (ROOT / "Procfile").read_text().splitlines()
-    found = [re.fullmatch(r"([A-Za-z0-9_-]+):\s*(\S.*)", line) for line in lines]
+    matches = [re.fullmatch(r"([A-Za-z0-9_-]+):\s*(\S.*)", line) for line in lines]
 
-    assert None not in found
-    assert {match[1]: match[2] for match in found} == procfile()
+    assert None not in matches
+    assert {match[1]: match[2] for match in matches} == procfile()
     assert list(procfile()) == ["release", "web", "worker"]
 
 

@@ -16,7 +16,7 @@ def test_a_bad_template_is_named_by_line_and_rule() -> None:
     lint = subprocess.run(
         [PYTHON.with_name("djlint"), "--lint", "-"],
         cwd=ROOT,
-        # There it would write annotations for the page of a pull request.
+        # With that variable it would write annotations for the page of a pull request.
         env={name: value for name, value in os.environ.items() if name != "GITHUB_ACTIONS"},
         input=f"<p>Fine</p>\n<button>No type</button>\n<p>{'long ' * 30}</p>\n",
         capture_output=True,

@@ -25,8 +25,8 @@ def test_sockets_move_to_a_short_plain_path_otherwise(files: Path) -> None:
     assert not set(" %") & set(str(sockets))
     assert socket_folder(files) == sockets
     assert socket_folder(files / "other") != sockets
-    for made in (sockets.parent, socket_folder(files / "other").parent):
-        made.rmdir()
+    for folder in (sockets.parent, socket_folder(files / "other").parent):
+        folder.rmdir()
 
 
 def test_a_socket_folder_laid_out_by_someone_else_is_refused(tmp_path: Path) -> None:

@@ -9,24 +9,24 @@ from tools.faults.ports import free_port
 
 
 @pytest.fixture
-def taken() -> Iterator[int]:
+def taken_port() -> Iterator[int]:
     with socket.create_server(("127.0.0.1", free_port())) as server:
         yield server.getsockname()[1]
 
 
-def test_a_taken_default_moves_on(taken: int) -> None:
-    port = choose_port("PORT", None, taken)
+def test_a_taken_default_moves_on(taken_port: int) -> None:
+    port = choose_port("PORT", None, taken_port)
 
-    assert taken < port < taken + 100
-
-
-def test_a_taken_port_that_was_asked_for_is_refused_by_name(taken: int) -> None:
-    with pytest.raises(UsageError, match=rf"^PORT={taken} is taken;"):
-        choose_port("PORT", str(taken), 8000)
+    assert taken_port < port < taken_port + 100
 
 
-def test_a_free_port_that_was_asked_for_is_used(taken: int) -> None:
-    free = choose_port("PORT", None, taken)
+def test_a_taken_port_that_was_asked_for_is_refused_by_name(taken_port: int) -> None:
+    with pytest.raises(UsageError, match=rf"^PORT={taken_port} is taken;"):
+        choose_port("PORT", str(taken_port), 8000)
+
+
+def test_a_free_port_that_was_asked_for_is_used(taken_port: int) -> None:
+    free = choose_port("PORT", None, taken_port)
 
     assert choose_port("PORT", str(free), 8000) == free
 

@@ -1,4 +1,4 @@
-"""`--postgresql FOLDER`, the same for the tests and for the benchmarks."""
+"""`--postgresql FOLDER` works alike for the tests and the benchmarks."""
 
 from pathlib import Path
 
@@ -21,13 +21,13 @@ def place() -> Place:
 @pytest.fixture
 def no_database(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DATABASE_URL", raising=False)
-    # Registered, so that what a test sets is undone.
+    # Register the variable, so that a test's change is undone.
     monkeypatch.setenv("PG_BIN", "")
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """One with every program, for whoever runs the tests."""
+    """Create a folder with every program, for whoever runs the tests."""
     for name in PROGRAMS:
         (tmp_path / name).write_text("#!/bin/sh\n")
         (tmp_path / name).chmod(0o755)
@@ -85,7 +85,7 @@ def test_a_server_that_is_named_already_is_not_passed_over(monkeypatch: pytest.M
         launcher.test(["--postgresql", "/pg/bin"])
 
 
-def test_an_option_without_its_folder_is_told() -> None:
+def test_option_without_its_folder_is_reported() -> None:
     with pytest.raises(UsageError, match="--postgresql needs a folder"):
         launcher.test(["--postgresql"])
 
@@ -100,10 +100,10 @@ def test_a_benchmark_on_a_wrong_folder_says_so_and_starts_nothing(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     place = Place(files=tmp_path, sockets=tmp_path, logs=tmp_path, account=None)
-    given = options("drain", ["--postgresql", str(tmp_path / "nowhere")])
+    parsed = options("drain", ["--postgresql", str(tmp_path / "nowhere")])
 
     with pytest.raises(UsageError, match="initdb cannot be run there"):
-        running.measure("drain", given, place, servers := [])
+        running.measure("drain", parsed, place, servers := [])
 
     assert servers == []
     assert "starting PostgreSQL" not in capfd.readouterr().err

@@ -10,7 +10,7 @@ import requests
 from tools.dev.environment import write_private
 from tools.dev.receiver import Receiver
 
-# The known answer of decision W10 and its neighbours.
+# The known answer of decision W10, and variations of it.
 SECRET = "0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0"
 BODY = (
     '{"type":"tracking.simple","created_at":"2026-01-02T00:00:00.000Z","data":{"shipment_id":4101,'
@@ -123,10 +123,10 @@ def test_writes_everything_down_and_remembers_the_last_five_hundred(data: Path) 
         Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}).start()
         address = f"http://127.0.0.1:{server.server_port}"
         post(address, SIGNED)
-        shown = received(address)
+        rows = received(address)
         server.shutdown()
 
-    assert [delivery["number"] for delivery in shown] == list(range(602, 102, -1))
+    assert [delivery["number"] for delivery in rows] == list(range(602, 102, -1))
     assert len(log.read_text().splitlines()) == 602
 
 

@@ -18,18 +18,18 @@ from tools.dev.bootstrap import ROOT
 from tools.dev.environment import DEFAULTS, NEVER_EMPTY
 from tools.faults.ports import free_port
 
-# On a machine of two cores that others keep busy it has taken one minute.
+# On two busy cores it has taken one minute.
 READY_WITHIN_SECONDS = 180
 STOPPED_WITHIN_SECONDS = 60
 
 
 class Service:
-    """A `./dev run` on a data folder of its own, with everything it has printed so far."""
+    """A `./dev run` on a data folder of its own, with its whole output so far."""
 
     def __init__(self, folder: Path) -> None:
         self.port = free_port()
-        given = {k: v for k, v in os.environ.items() if k not in {*NEVER_EMPTY, *DEFAULTS}}
-        self.environment = given | {"DATA_DIR": str(folder), "PORT": str(self.port)}
+        inherited = {k: v for k, v in os.environ.items() if k not in {*NEVER_EMPTY, *DEFAULTS}}
+        self.environment = inherited | {"DATA_DIR": str(folder), "PORT": str(self.port)}
         self.out = folder.parent / f"{folder.name}.out"
         with self.out.open("w") as out:
             self.process = subprocess.Popen(
@@ -40,19 +40,19 @@ class Service:
                 start_new_session=True,
             )
 
-    def said(self) -> str:
+    def output(self) -> str:
         return self.out.read_text()
 
     def wait_for(self, words: str) -> str:
         deadline = time.monotonic() + READY_WITHIN_SECONDS
-        while words not in self.said():
-            assert self.process.poll() is None, self.said()
-            assert time.monotonic() < deadline, self.said()
+        while words not in self.output():
+            assert self.process.poll() is None, self.output()
+            assert time.monotonic() < deadline, self.output()
             time.sleep(0.1)
-        return self.said()
+        return self.output()
 
     def family(self) -> list[int]:
-        """The process and everything below it."""
+        """Return the process and all its descendants."""
         listed = subprocess.run(
             ["ps", "-eo", "pid,ppid"], capture_output=True, text=True, check=True
         )
@@ -93,7 +93,7 @@ def test_from_an_empty_folder_to_a_verified_delivery_and_down_to_nothing(
     )
     assert opened.status_code == 200
     line = re.search(r"^echo .* ingest -$", printed, re.MULTILINE)[0]
-    news = subprocess.run(  # noqa: S602 - as a person would paste it
+    news = subprocess.run(  # noqa: S602 - pasted as a person would
         line,
         shell=True,
         capture_output=True,
@@ -118,10 +118,10 @@ def test_from_an_empty_folder_to_a_verified_delivery_and_down_to_nothing(
 
     screen = quickstart.follow(base, service.environment, tmp_path)
     assert "Traceback" not in screen
-    left = requests.get(
+    webhooks = requests.get(
         f"{base}/webhooks", headers={"Authorization": f"Bearer {token}"}, timeout=30
     )
-    assert [each["url"] for each in left.json()["data"] if each["url"] is None] == []
+    assert [each["url"] for each in webhooks.json()["data"] if each["url"] is None] == []
 
     second = subprocess.run(
         [ROOT / "dev", "run"], env=service.environment, capture_output=True, text=True, check=False

@@ -1,4 +1,4 @@
-"""A run says what it has skipped, and `--whole` takes no skip for success."""
+"""A run lists the tests that it skipped, and `--whole` treats no skip as success."""
 
 import re
 import subprocess
@@ -27,8 +27,8 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     (folder / "test_it.py").write_text(SKIPS)
     (folder / "pytest.ini").write_text("[pytest]\n")
     command = [sys.executable, "-m", "pytest", "-p", "tools.dev.pytest_skips", "-p", "no:valkey"]
-    named = [] if arguments and arguments[0].startswith(str(folder)) else [str(folder)]
-    plain = [*command, "-p", "no:django", "--rootdir", str(folder), *named]
+    folders = [] if arguments and arguments[0].startswith(str(folder)) else [str(folder)]
+    plain = [*command, "-p", "no:django", "--rootdir", str(folder), *folders]
     return subprocess.run([*plain, *arguments], cwd=ROOT, capture_output=True, text=True)
 
 
@@ -73,15 +73,15 @@ def test_slow_tests_run_by_themselves_by_name_and_in_a_whole_run(
     )
 
     ran = run(tmp_path, "-k", "test_s or test_b", *ways)
-    named = run(tmp_path, f"{tmp_path / 'test_slow.py'}::test_s", *ways)
+    single = run(tmp_path, f"{tmp_path / 'test_slow.py'}::test_s", *ways)
     slow = run(tmp_path, "--slow", *ways)
     whole = run(tmp_path, "--whole", "-k", "test_s or test_b", *ways)
 
     assert ran.returncode == 0
     assert f"    1  {ONLY_SLOW}\n" in ran.stdout
     assert "1 passed" in ran.stdout
-    assert "1 failed" in named.stdout
-    # Neither those without the mark run, nor do they count as skipped.
+    assert "1 failed" in single.stdout
+    # Tests without the mark do not run, and do not count as skipped.
     assert re.search(r"^=+ 1 failed(, 4 deselected)? in", slow.stdout, re.MULTILINE)
     assert "1 failed, 1 passed" in whole.stdout
 
@@ -98,10 +98,10 @@ def test_a_whole_run_accepts_that_npm_has_no_registry(tmp_path: Path) -> None:
 
 
 def test_every_package_says_what_it_brings_and_what_for() -> None:
-    found = dict(packages())
+    programs = dict(packages())
 
-    assert found["chromium"] == ["chromium", "chromium-browser", "google-chrome"]
-    assert found["php-cli"] == ["php"]
+    assert programs["chromium"] == ["chromium", "chromium-browser", "google-chrome"]
+    assert programs["php-cli"] == ["php"]
 
 
 def test_a_program_of_no_package_is_a_mistake_and_no_skip() -> None:

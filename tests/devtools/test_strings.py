@@ -1,4 +1,4 @@
-"""The list of texts has what people read, and nothing of what they do not."""
+"""The list of texts contains everything that people read, and nothing else."""
 
 from pathlib import Path
 

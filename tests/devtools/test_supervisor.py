@@ -38,12 +38,12 @@ def wait_until(condition: Callable[[], bool], seconds: float = WAIT_SECONDS) -> 
 
 
 def is_written(file: Path) -> bool:
-    """Whether a program's `echo` is in it: the shell makes the file first, and empty."""
+    """Return whether a program's `echo` is in it: the shell creates the file first, and empty."""
     return file.exists() and file.read_text().endswith("\n")
 
 
 def is_running(pid: int) -> bool:
-    """Whether it is there and more than a zombie."""
+    """Return whether it is alive and not a zombie."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except FileNotFoundError:
@@ -51,7 +51,7 @@ def is_running(pid: int) -> bool:
     return stat.rpartition(")")[2].split()[0] != "Z"
 
 
-def test_says_who_said_what(
+def test_output_is_prefixed_by_program(
     supervisor: Supervisor, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     code = supervisor.run(program("web", "echo one; printf two >&2; exit 3", tmp_path, once=True))
@@ -77,9 +77,9 @@ def test_starts_a_dead_program_again_and_says_why(
     lives = tmp_path / "lives"
     turn_until(supervisor, lambda: lives.exists() and len(lives.read_text().splitlines()) > 1)
 
-    said = capfd.readouterr().out
-    assert "dev: worker ended with code 4; starting it again in 0.5 s." in said
-    assert "Its last words: out of ideas" in said
+    output = capfd.readouterr().out
+    assert "dev: worker ended with code 4; starting it again in 0.5 s." in output
+    assert "Its last words: out of ideas" in output
 
 
 def test_waits_longer_after_each_failure_but_never_gives_up(
@@ -107,7 +107,7 @@ def test_a_killed_program_takes_its_children_along_before_it_is_started_again(
     assert "worker was killed by signal 9 (SIGKILL)" in capfd.readouterr().out
 
 
-def test_stops_the_patient_and_the_deaf_and_what_they_have_started(
+def test_stops_programs_that_ignore_signals_and_their_children(
     supervisor: Supervisor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tools.dev.supervisor.PROGRAMS_STOP_WITHIN_SECONDS", 1)
@@ -144,7 +144,7 @@ def test_a_reader_who_has_gone_to_sleep_does_not_stop_the_service(
         pass
     output.write("awake again")
 
-    said = os.read(reading, 65536).decode()
-    assert "lines were dropped here, as nobody was reading\nawake again\n" in said
+    text = os.read(reading, 65536).decode()
+    assert "lines were dropped here, as nobody was reading\nawake again\n" in text
     os.close(reading)
     os.close(writing)

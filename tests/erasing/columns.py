@@ -1,4 +1,4 @@
-"""Which columns of the database can hold text of people, and what in them stays, and why."""
+"""Columns of the database that can hold personal text, and the reasons for what stays in them."""
 
 import json
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ WHERE relnamespace = 'public'::regnamespace AND attnum > 0 AND NOT attisdropped
 ORDER BY 1, 2
 """
 
-# What a company does not write, nor anybody about it. A table, or a column of one.
+# Content that a company does not write, nor anybody about it. A table, or a column of one.
 OURS = "set by operators or leads, for all companies"
 PEOPLE = "about the people at the desk"
 ENGINE = "the service's own state: hosts, names of tasks, ids"
@@ -110,7 +110,7 @@ KEPT = {
     "tickets_tickettype": OURS,
     "tickets_unfinishedfile": "names that we make, until the file is removed",
 }
-# Where the database holds what nobody can read there, all of it goes.
+# Columns whose ciphertext nobody can read there are emptied.
 ENCRYPTED = {
     "companies_keptanswer.secret_body",
     "webhooks_webhook.auth_token",
@@ -126,7 +126,7 @@ def text_columns() -> list[tuple[str, str]]:
 
 
 def all_texts() -> Iterator[tuple[str, str]]:
-    """Every text of the database in lower case, bytes as hex, by its table and column."""
+    """Yield every text of the database in lower case, bytes as hex, by its table and column."""
     columns: dict[str, list[str]] = {}
     for table, column in text_columns():
         columns.setdefault(table, []).append(column)
@@ -145,10 +145,10 @@ def as_text(value: Any) -> str:
 
 
 def places_of(word: str) -> dict[str, int]:
-    """How often a word, or what is made of it, stands in which column."""
+    """Count the occurrences of a word, or of its encodings, by column."""
     forms = (word, word.encode().hex())
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for place, text in all_texts():
         if any(form in text for form in forms):
-            found[place] = found.get(place, 0) + 1
-    return found
+            counts[place] = counts.get(place, 0) + 1
+    return counts

@@ -1,4 +1,4 @@
-"""Anonymising decided tickets and parcels: their words are nowhere any more, all others are."""
+"""Anonymised tickets and parcels: their words are gone, and all others remain."""
 
 from datetime import timedelta
 from io import StringIO
@@ -20,7 +20,7 @@ from tickets.models import Agent, HistoryEntry, Ticket
 from tickets.statuses import Status
 
 ONE, OTHER = "zebracanary", "quaggacanary"
-# What is about the company and not about its ticket.
+# Places about the company and not about its ticket.
 OF_THE_COMPANY = (
     "companies_",
     "webhooks_",
@@ -31,7 +31,7 @@ OF_THE_COMPANY = (
     "tickets_searchentry",
     "tickets_ticketfile",
 )
-# What is about neither its parcel nor its ticket.
+# Places about neither its parcel nor its ticket.
 OF_NO_PARCEL = tuple(
     each for each in OF_THE_COMPANY if each not in ("shipments_", "tickets_searchentry")
 )
@@ -39,16 +39,16 @@ OF_NO_PARCEL = tuple(
 
 @pytest.fixture
 def tickets(agent: Agent) -> tuple[Ticket, Ticket]:
-    """The ticket of each of two companies, decided a year ago, with all that was told of it."""
+    """Create a ticket for each of two companies, decided a year ago, with all its events."""
     for number, word in ((4100, ONE), (4200, OTHER)):
         everything(word, agent, number)
-    found = [Ticket.objects.get(company__name=f"{word} Ltd") for word in (ONE, OTHER)]
-    for ticket in found:
+    pair = [Ticket.objects.get(company__name=f"{word} Ltd") for word in (ONE, OTHER)]
+    for ticket in pair:
         Ticket.objects.filter(pk=ticket.pk).update(
             status=Status.ACCEPTED, decided_at=timezone.now() - timedelta(days=365)
         )
         Event.objects.filter(company=ticket.company).update(ticket_id=ticket.pk)
-    return found[0], found[1]
+    return pair[0], pair[1]
 
 
 def run(*arguments: str) -> str:
@@ -57,21 +57,21 @@ def run(*arguments: str) -> str:
     return out.getvalue()
 
 
-def test_its_words_are_nowhere_and_those_of_others_are(tickets: tuple[Ticket, Ticket]) -> None:
+def test_words_of_the_ticket_are_gone_and_others_remain(tickets: tuple[Ticket, Ticket]) -> None:
     one = tickets[0]
     before = places_of(OTHER)
 
     run("--ticket", str(one.pk), "--confirm", "1")
 
-    left = [place for place in places_of(ONE) if not place.startswith(OF_THE_COMPANY)]
-    assert left == []
+    remaining = [place for place in places_of(ONE) if not place.startswith(OF_THE_COMPANY)]
+    assert remaining == []
     assert places_of(OTHER) == before
     one.refresh_from_db()
     assert (one.status, one.comments, one.decided_at is None) == (Status.ACCEPTED, "", False)
     assert HistoryEntry.objects.filter(ticket=one).exists()
 
 
-def test_what_waits_to_be_sent_of_it_is_cancelled(tickets: tuple[Ticket, Ticket]) -> None:
+def test_waiting_deliveries_of_the_ticket_are_cancelled(tickets: tuple[Ticket, Ticket]) -> None:
     one, other = tickets
 
     run("--ticket", str(one.pk), "--confirm", "1")
@@ -88,20 +88,22 @@ def test_what_waits_to_be_sent_of_it_is_cancelled(tickets: tuple[Ticket, Ticket]
     }
 
 
-def test_those_of_a_company_that_are_old(tickets: tuple[Ticket, Ticket], company: Company) -> None:
+def test_old_tickets_of_a_company_are_anonymised(
+    tickets: tuple[Ticket, Ticket], company: Company
+) -> None:
     one, other = tickets
-    given = ("--company", str(one.company_id), "--older-than")
+    arguments = ("--company", str(one.company_id), "--older-than")
 
-    assert run(*given, "400", "--confirm", "0").startswith("anonymised 0 tickets")
-    assert run(*given, "300", "--dry-run") == "would anonymise 1 ticket\n"
+    assert run(*arguments, "400", "--confirm", "0").startswith("anonymised 0 tickets")
+    assert run(*arguments, "300", "--dry-run") == "would anonymise 1 ticket\n"
     assert one.comments
-    assert run(*given, "300", "--confirm", "1").startswith("anonymised 1 ticket:")
+    assert run(*arguments, "300", "--confirm", "1").startswith("anonymised 1 ticket:")
     assert not Ticket.objects.get(pk=one.pk).comments
     assert Ticket.objects.get(pk=other.pk).comments
 
 
 @pytest.mark.parametrize(
-    ("given", "why"),
+    ("arguments", "why"),
     [
         ((), "Say --ticket ID"),
         (("--ticket", "{id}", "--company", "1"), "Say --ticket ID"),
@@ -116,11 +118,11 @@ def test_those_of_a_company_that_are_old(tickets: tuple[Ticket, Ticket], company
         (("--ticket", "999999", "--confirm", "1"), "There is no ticket 999999"),
     ],
 )
-def test_is_not_done_by_mistake(
-    tickets: tuple[Ticket, Ticket], given: tuple[str, ...], why: str
+def test_anonymising_needs_a_confirmation(
+    tickets: tuple[Ticket, Ticket], arguments: tuple[str, ...], why: str
 ) -> None:
     with pytest.raises(CommandError, match=why):
-        run(*(each.format(id=tickets[0].pk) for each in given))
+        run(*(each.format(id=tickets[0].pk) for each in arguments))
 
     assert Ticket.objects.get(pk=tickets[0].pk).comments
 
@@ -145,11 +147,11 @@ def test_the_audit_says_which(tickets: tuple[Ticket, Ticket], disk: Path) -> Non
 
 @pytest.fixture
 def parcels(tickets: tuple[Ticket, Ticket]) -> tuple[Ticket, Ticket]:
-    """The same, told of the shipments that the tickets are about."""
+    """Turn the tickets' events into events of their shipments."""
     for ticket in tickets:
-        told = Event.objects.filter(company=ticket.company)
-        told.update(ticket_id=None, shipment_id=ticket.shipment_id)
-        told.filter(company__name=f"{ONE} Ltd").update(tracking_number=ONE.upper())
+        events = Event.objects.filter(company=ticket.company)
+        events.update(ticket_id=None, shipment_id=ticket.shipment_id)
+        events.filter(company__name=f"{ONE} Ltd").update(tracking_number=ONE.upper())
         LogEntry.objects.filter(content_type__model__in=("company", "webhook", "delivery")).delete()
     return tickets
 
@@ -161,7 +163,7 @@ def words_left() -> list[str]:
 BY_NUMBER = ("--tracking-number", ONE.upper(), "--confirm", "2")
 
 
-def test_all_that_is_known_of_a_parcel_goes(parcels: tuple[Ticket, Ticket]) -> None:
+def test_everything_about_a_parcel_is_anonymised(parcels: tuple[Ticket, Ticket]) -> None:
     one, other = parcels
     before = places_of(OTHER)
     assert run(*BY_NUMBER, "--dry-run") == "would anonymise 1 ticket and 1 shipment\n"
@@ -193,7 +195,7 @@ def test_parcel_of_another_company_with_the_same_number_stays(
     assert places_of(OTHER) == before
 
 
-def test_what_is_told_of_a_parcel_meanwhile_goes_too(
+def test_events_published_meanwhile_are_anonymised(
     parcels: tuple[Ticket, Ticket], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(anonymising, "walk_events", lambda company_id, after: iter(()))
@@ -212,7 +214,7 @@ def test_the_parcel_of_an_open_ticket_is_refused(parcels: tuple[Ticket, Ticket])
     with pytest.raises(CommandError, match=f"Ticket {parcels[0].pk} is open; decide it first."):
         run(*BY_NUMBER)
 
-    # The audit says that it was tried, without the number.
+    # The audit log records the attempt, without the number.
     assert places_of(ONE) == before
 
 
@@ -230,13 +232,13 @@ def test_an_interrupted_one_is_found_by_its_number_again(
     assert words_left() == []
 
 
-def test_one_company_s_alone(parcels: tuple[Ticket, Ticket]) -> None:
+def test_only_the_given_company_is_anonymised(parcels: tuple[Ticket, Ticket]) -> None:
     Shipment.objects.update(tracking_number=ONE.upper())
 
     run(*BY_NUMBER, "--company", str(parcels[0].company_id))
 
-    left = Shipment.objects.filter(tracking_number=ONE.upper())
-    assert [shipment.company_id for shipment in left] == [parcels[1].company_id]
+    shipments = Shipment.objects.filter(tracking_number=ONE.upper())
+    assert [shipment.company_id for shipment in shipments] == [parcels[1].company_id]
     entry = AuditEntry.objects.get(act="anonymise")
     assert entry.about == f"shipment {parcels[0].shipment_id}"
     assert entry.company_id == parcels[0].company_id

@@ -1,4 +1,4 @@
-"""Erasing a company: a whole dump of the database and the storage is searched for its words."""
+"""Erasing a company: a complete dump of the database and the storage is searched for its words."""
 
 import json
 from datetime import timedelta
@@ -18,7 +18,7 @@ from rest_framework.test import APIClient
 
 from companies import erasing, services
 from companies.models import AuditEntry, Company, Erasure
-from core.mailing.outbox import keep_mail
+from core.mailing.outbox import enqueue_mail
 from core.models import Mail
 from deliveries.models import OPEN, Delivery, Event, State
 from deliveries.upkeep import erasable
@@ -65,7 +65,7 @@ def on(disk: Path) -> list[str]:
 
 
 def test_every_column_is_known(companies: tuple[Company, Company]) -> None:
-    """A new one is filled in `world`, and so blanked, or it is named with a reason."""
+    """Fill a new one in `world`, which proves that it is blanked, or name it with a reason."""
     filled = places_of(ONE)
     unknown = [
         f"{table}.{column}"
@@ -172,7 +172,7 @@ def test_the_desk_shows_what_is_left(companies: tuple[Company, Company], operato
         f"deliveries/delivery/{delivery.pk}/change/",
     ):
         assert operator.get(f"/admin/{address}").status_code == 200, address
-    # It cannot be given a name or a life again.
+    # It cannot get a name or be switched on again.
     assert (
         operator.post(
             f"/admin/companies/company/{one.pk}/change/", {"name": "x", "active": "on"}
@@ -183,7 +183,7 @@ def test_the_desk_shows_what_is_left(companies: tuple[Company, Company], operato
     assert (one.name, one.active) == (f"erased company {one.pk}", False)
 
 
-def test_of_two_who_erase_a_company_at_once_one_is_told(company: Company) -> None:
+def test_overtaken_erasure_is_refused(company: Company) -> None:
     part, other = erasing.all_parts()[:2]
     one, another = (erasing.begin_erasure(company.pk) for _ in range(2))
     erasing.move_on(one, part, None, {})
@@ -202,17 +202,17 @@ class Killed(BaseException):
 
 
 @pytest.mark.parametrize("at", range(0, 14, 2))
-def test_what_was_killed_goes_on(
+def test_killed_erasure_goes_on(
     companies: tuple[Company, Company], disk: Path, monkeypatch: pytest.MonkeyPatch, at: int
 ) -> None:
     one, _ = companies
     monkeypatch.setattr(erasable, "STEP", 1)
-    neighbour, left, move_on = places_of(OTHER), at, erasing.move_on
+    neighbour, remaining, move_on = places_of(OTHER), at, erasing.move_on
 
     def dying(*arguments: Any) -> None:
-        nonlocal left
-        left -= 1
-        if left < 0:
+        nonlocal remaining
+        remaining -= 1
+        if remaining < 0:
             raise Killed
         move_on(*arguments)
 
@@ -232,8 +232,8 @@ def test_what_was_killed_goes_on(
 
 
 @pytest.mark.usefixtures("rows_to_keep")
-def test_what_is_delivered_meanwhile_is_no_trouble(agent: Agent) -> None:
-    """A delivery that ends goes to another partition, and whoever waited for it is refused."""
+def test_delivery_that_ends_meanwhile_is_erased(agent: Agent) -> None:
+    """Retry it: a delivery that ends moves to another partition, and its waiter is refused."""
     company = everything(ONE, agent, 4100)
 
     def deliver() -> int:
@@ -304,7 +304,7 @@ def test_nothing_goes_without_its_name(company: Company, name: str | None) -> No
     assert not Erasure.objects.exists()
 
 
-def test_the_audit_says_what_went_and_not_whose(companies: tuple[Company, Company]) -> None:
+def test_audit_log_has_counts_and_no_names(companies: tuple[Company, Company]) -> None:
     one, _ = companies
     erase(one)
 
@@ -322,7 +322,7 @@ def test_a_restored_backup_is_erased_again(
     listed = tmp_path / "erased.jsonl"
     listed.write_text(run("--list"))
     assert [json.loads(line)["company_id"] for line in listed.read_text().splitlines()] == [one.pk]
-    # The backup was made earlier, and knows of no erasure.
+    # The backup was made earlier, and has no record of the erasure.
     Erasure.objects.all().delete()
     Company.objects.filter(pk=one.pk).update(
         name=f"{ONE} Ltd", active=True, erased_at=None, contact_email=f"{ONE}@example.com"
@@ -340,7 +340,7 @@ def test_a_restored_backup_is_erased_again(
 def test_log_of_every_webhook_is_walked(
     companies: tuple[Company, Company], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In steps of one row, from whichever webhook the walk had reached."""
+    """Walk in steps of one row, from any webhook that the walk had reached."""
     one, _ = companies
     monkeypatch.setattr(erasable, "STEP", 1)
     own = {str(each.pk) for each in Delivery.objects.filter(webhook__company=one)}
@@ -358,7 +358,7 @@ def test_waiting_email_to_an_address_that_two_companies_share_goes_with_the_last
     for each in (company, birch):
         each.contact_email = "both@example.com"
         each.save()
-    keep_mail("both@example.com", "To one of the two", "Text")
+    enqueue_mail("both@example.com", "To one of the two", "Text")
 
     erase(company)
     assert Mail.objects.count() == 1

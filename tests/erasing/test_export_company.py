@@ -1,4 +1,4 @@
-"""Exporting a company: its words are all there, and nobody else's, and no secret."""
+"""Exporting a company: all its words, nobody else's, and no secret."""
 
 import json
 import zipfile
@@ -20,7 +20,7 @@ from tests.erasing.world import everything, file
 from tickets.models import Agent, Comment, IncidenceLink, Ticket, TicketFile
 
 ONE, OTHER = "zebracanary", "quaggacanary"
-# Tables with texts of companies that are not told to them, and why.
+# Tables with texts of companies that are not exported, and the reasons.
 READ_BY_VIEWS = """
 SELECT DISTINCT table_name FROM information_schema.view_table_usage WHERE view_name = ANY(%s)
 """
@@ -45,7 +45,7 @@ def companies(disk: Path, agent: Agent) -> tuple[Company, Company]:
 
 
 def export(company: Company, folder: Path, *options: str) -> dict[str, bytes]:
-    """What the archive holds, by name."""
+    """Return the archive's files by name."""
     target = folder / "export.zip"
     call_command(
         "export_company", str(company.pk), "--to", str(target), *options, stdout=StringIO()
@@ -54,23 +54,23 @@ def export(company: Company, folder: Path, *options: str) -> dict[str, bytes]:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
-def rows(found: dict[str, bytes], name: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in found[f"{name}.jsonl"].splitlines()]
+def rows(archive: dict[str, bytes], name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in archive[f"{name}.jsonl"].splitlines()]
 
 
-def contents(found: dict[str, bytes]) -> list[bytes]:
-    return [content for name, content in found.items() if name.startswith("files/")]
+def contents(archive: dict[str, bytes]) -> list[bytes]:
+    return [content for name, content in archive.items() if name.startswith("files/")]
 
 
 def test_every_table_is_told_or_has_its_reason(db: None) -> None:
-    told = {each.table for each in exporting.all_exported()}
+    exported = {each.table for each in exporting.all_exported()}
     with connection.cursor() as cursor:
-        cursor.execute(READ_BY_VIEWS, [list(told)])
-        told |= {table for (table,) in cursor.fetchall()}
+        cursor.execute(READ_BY_VIEWS, [list(exported)])
+        exported |= {table for (table,) in cursor.fetchall()}
     texts = {table for table, column in text_columns() if f"{table}.{column}" not in KEPT}
 
-    assert texts - KEPT.keys() - told == NOT_TOLD.keys() & texts
-    assert not told & NOT_TOLD.keys()
+    assert texts - KEPT.keys() - exported == NOT_TOLD.keys() & texts
+    assert not exported & NOT_TOLD.keys()
 
 
 def test_has_all_that_is_its_own_and_nothing_of_another(
@@ -82,30 +82,30 @@ def test_has_all_that_is_its_own_and_nothing_of_another(
         ticket=Ticket.objects.get(company=one), incidence=incidence, created_at=timezone.now()
     )
 
-    found = export(one, tmp_path, "--internal")
+    archive = export(one, tmp_path, "--internal")
 
     for each in exporting.all_exported():
-        lines = found[f"{each.name}.jsonl"]
+        lines = archive[f"{each.name}.jsonl"]
         assert lines, each.name
-    # Attempts have it in the answer as well.
-    assert rows(found, "attempts")[0]["answer"] == ONE
+    # The answer of an attempt contains it as well.
+    assert rows(archive, "attempts")[0]["answer"] == ONE
     for name in ("company", "webhooks", "events", "attempts", "shipments", "tickets", "comments"):
-        assert ONE.encode() in found[f"{name}.jsonl"], name
-    assert any(name.startswith("files/") for name in found)
-    assert not [name for name, content in found.items() if OTHER.encode() in content]
+        assert ONE.encode() in archive[f"{name}.jsonl"], name
+    assert any(name.startswith("files/") for name in archive)
+    assert not [name for name, content in archive.items() if OTHER.encode() in content]
 
 
 def test_no_secret_leaves(companies: tuple[Company, Company], tmp_path: Path) -> None:
-    found = b"".join(export(companies[0], tmp_path, "--internal").values())
+    content = b"".join(export(companies[0], tmp_path, "--internal").values())
 
     for secret in ("5e" * 32, "6e" * 32, f"{4100:064}"):
-        assert secret.encode() not in found
-    kept = KeptAnswer.objects.filter(company=companies[0]).get()
-    assert b"secret_body" not in found
-    assert kept.fingerprint
+        assert secret.encode() not in content
+    row = KeptAnswer.objects.filter(company=companies[0]).get()
+    assert b"secret_body" not in content
+    assert row.fingerprint
 
 
-def test_what_agents_wrote_among_themselves_is_told_on_request_alone(
+def test_internal_notes_are_exported_only_on_request(
     company: Company, agent: Agent, disk: Path, tmp_path: Path
 ) -> None:
     ticket = build.ticket(company)
@@ -114,11 +114,11 @@ def test_what_agents_wrote_among_themselves_is_told_on_request_alone(
         Comment.objects.create(
             ticket=ticket, status=ticket.status, created_at=timezone.now(), **values
         )
-        kept = file(company, ticket, text)
-        TicketFile.objects.filter(pk=kept.pk).update(public=public)
+        stored_file = file(company, ticket, text)
+        TicketFile.objects.filter(pk=stored_file.pk).update(public=public)
 
     archive = export(company, tmp_path)
-    told = rows(archive, "comments")
+    comments = rows(archive, "comments")
     assert [each["name"] for each in rows(archive, "files")] == ["To the company"]
     assert contents(archive) == [b"To the company"]
     (tmp_path / "export.zip").unlink()
@@ -127,7 +127,7 @@ def test_what_agents_wrote_among_themselves_is_told_on_request_alone(
     assert [each["name"] for each in rows(archive, "files")] == ["To the company", "Among agents"]
     assert contents(archive) == [b"To the company", b"Among agents"]
 
-    assert [(each["text"], "actor" in each) for each in told] == [("To the company", False)]
+    assert [(each["text"], "actor" in each) for each in comments] == [("To the company", False)]
     assert [(each["text"], each["actor"]) for each in all_of_it] == [
         ("To the company", "ada"),
         ("Among agents", "ada"),
@@ -141,13 +141,13 @@ def test_a_file_whose_content_is_gone_has_its_line(
         if path.is_file():
             path.unlink()
 
-    found = export(companies[0], tmp_path)
+    archive = export(companies[0], tmp_path)
 
-    assert rows(found, "files")
-    assert not any(name.startswith("files/") for name in found)
+    assert rows(archive, "files")
+    assert not any(name.startswith("files/") for name in archive)
 
 
-def test_is_the_owner_s_alone_and_overwrites_nothing(
+def test_archive_is_private_and_overwrites_nothing(
     companies: tuple[Company, Company], tmp_path: Path
 ) -> None:
     export(companies[0], tmp_path)
@@ -157,7 +157,7 @@ def test_is_the_owner_s_alone_and_overwrites_nothing(
         export(companies[0], tmp_path)
 
 
-def test_what_fails_leaves_no_file(
+def test_failed_export_leaves_no_file(
     companies: tuple[Company, Company], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> bytes:
@@ -172,7 +172,7 @@ def test_what_fails_leaves_no_file(
     assert list(folder.iterdir()) == []
 
 
-def test_the_audit_says_who_took_it(companies: tuple[Company, Company], tmp_path: Path) -> None:
+def test_export_is_audited(companies: tuple[Company, Company], tmp_path: Path) -> None:
     export(companies[0], tmp_path)
 
     entry = AuditEntry.objects.get(act="export_company")

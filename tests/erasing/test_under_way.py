@@ -1,4 +1,4 @@
-"""An erasure waits for requests that were let in before, and no longer than that."""
+"""An erasure waits for requests that were admitted earlier, and no longer than that."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -57,7 +57,7 @@ def open_transaction() -> Iterator[BaseDatabaseWrapper]:
 def test_waits_as_long_as_a_request_may_be_under_way(
     ago: float, seconds: float, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A use is noted once a minute."""
+    """Allow for the token's last use, which is recorded once a minute."""
     used(company, ago)
     used(build.company("Other"), 0)
 
@@ -67,13 +67,13 @@ def test_waits_as_long_as_a_request_may_be_under_way(
 def test_waits_for_a_transaction_that_began_before(
     company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Such as a batch of the feed, which has seen that the company is active."""
+    """Wait for it, such as a batch of the feed, which has read that the company is active."""
     pauses = iter(range(1, 9))
 
     with open_transaction() as other:
-        found = pauses_of(company, monkeypatch, lambda: next(pauses) == 2 and other.rollback())
+        naps = pauses_of(company, monkeypatch, lambda: next(pauses) == 2 and other.rollback())
 
-    assert len(found) == 2
+    assert len(naps) == 2
 
 
 def test_waits_two_minutes_at_most(company: Company, monkeypatch: pytest.MonkeyPatch) -> None:

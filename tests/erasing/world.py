@@ -1,4 +1,4 @@
-"""One of everything of a company but two webhooks, its canary in each text that is kept."""
+"""One of everything of a company but two webhooks, its canary in each stored text."""
 
 from datetime import timedelta
 from typing import Any
@@ -36,7 +36,7 @@ from webhooks.models import Webhook
 
 
 def everything(word: str, agent: Agent, number: int) -> Company:
-    """A company whose canary is `word`; ids that the platform gives begin at `number`."""
+    """Create a company whose canary is `word`; ids that the platform assigns begin at `number`."""
     company = build.company(
         f"{word} Ltd", contact_email=f"{word}@example.com", plan=word, ticket_emails=True
     )
@@ -64,7 +64,7 @@ def everything(word: str, agent: Agent, number: int) -> Company:
         )
         for number in range(2)
     ]
-    sent(company, webhooks, word)
+    store_deliveries(company, webhooks, word)
     Mail.objects.create(
         address=f"{word}@example.com",
         subject=word,
@@ -72,7 +72,7 @@ def everything(word: str, agent: Agent, number: int) -> Company:
         created_at=now,
         due_at=now + timedelta(hours=1),
     )
-    shipment = told(company, word, number)
+    shipment = store_events(company, word, number)
     ticket = conversation(company, word, agent, shipment)
     for thing in (company, *webhooks, shipment, ticket):
         logged(agent, thing, thing.pk, word)
@@ -105,10 +105,10 @@ def logged(agent: Agent, thing: Any, key: Any, word: str) -> None:
     )
 
 
-def sent(company: Company, webhooks: list[Webhook], word: str) -> None:
-    """To each webhook a delivery that waits, and one that is finished, both tried.
+def store_deliveries(company: Company, webhooks: list[Webhook], word: str) -> None:
+    """Store for each webhook a waiting delivery and a finished one, both attempted.
 
-    Of the same events, so that a walk over the log of one cannot go on in that of the next.
+    They share events, so a walk over one webhook's log cannot go on in the next one's.
     """
     now = timezone.now()
     for state, archived_on in ((State.WAITING, OPEN), (State.DELIVERED, now.date())):
@@ -157,7 +157,7 @@ def lay_attempt_with(delivery: Delivery, word: str) -> None:
         )
 
 
-def told(company: Company, word: str, number: int) -> Shipment:
+def store_events(company: Company, word: str, number: int) -> Shipment:
     now = timezone.now()
     digest = word.encode()[:16]
     shipment = build.shipment(

@@ -1,1 +1,1 @@
-"""A service with two statuses more: what follows from a row of the table, and what not."""
+"""A service with two more statuses: consequences of a row of the table."""

@@ -1,4 +1,4 @@
-"""What follows from the row "Sample field" of `tickets/stated_fields.py` (rows.py).
+"""Consequences of the row "Sample field" of `tickets/stated_fields.py` (rows.py).
 
 Run by test_further.py, which says how to run one by itself.
 """
@@ -46,9 +46,9 @@ def test_nothing_else_than_its_choices_is_taken(api: APIClient) -> None:
 def test_the_description_has_it_in_both_directions() -> None:
     shapes = description()["components"]["schemas"]
 
-    asked, shown = (shapes[one]["properties"][NAME] for one in ("OpenTicketRequest", "TicketRow"))
-    assert {"sample_low", "sample_high"} <= set(json.dumps(asked).split('"'))
-    assert {"sample_low", "sample_high"} <= set(json.dumps(shown).split('"'))
+    request, row = (shapes[one]["properties"][NAME] for one in ("OpenTicketRequest", "TicketRow"))
+    assert {"sample_low", "sample_high"} <= set(json.dumps(request).split('"'))
+    assert {"sample_low", "sample_high"} <= set(json.dumps(row).split('"'))
 
 
 def test_receivers_hear_it_as_is_described(company: Company, api: APIClient) -> None:

@@ -1,5 +1,6 @@
-"""Checks of what follows from a job, a count and a gauge: `mark_samples`, `samples` and
-`samples_open` of rows.py. Run by test_further.py, which says how to run one by itself.
+"""Consequences of a job, a count and a gauge: `mark_samples`, `samples`, `samples_open` (rows.py).
+
+Run by test_further.py, which says how to run one by itself.
 """
 
 from datetime import timedelta
@@ -33,12 +34,12 @@ def test_the_scheduler_runs_it_when_it_is_due_and_what_is_done_stays_done(
     for _ in range(3):
         build.ticket(company)
     scheduler = Scheduler()
-    # Others would begin children, and the alarm of a run is also that of a test.
+    # Others would start children, and the alarm of a run is also that of a test.
     alone = {JOB: all_jobs()[JOB]}
     monkeypatch.setattr("core.jobs.scheduler.all_jobs", lambda: alone)
     monkeypatch.setattr(Job, "run_within_limit", Job.run)
 
-    # It does a batch, and says that there is more.
+    # It does a batch, and reports that there is more.
     assert scheduler.run_due_jobs() == 0
     assert marked() == 2
     scheduler.run_due_jobs()
@@ -52,7 +53,7 @@ def test_the_scheduler_runs_it_when_it_is_due_and_what_is_done_stays_done(
     assert marked() == 4
 
 
-def test_whoever_has_work_for_it_rings(company: Company) -> None:
+def test_new_work_rings_for_the_job(company: Company) -> None:
     build.ticket(company)
 
     run_job(JOB)
@@ -67,12 +68,12 @@ def test_doctor_and_metrics_show_it_without_a_word_of_their_own(
     build.ticket(company)
     run_job(JOB)
 
-    found = figures(client)
+    samples = figures(client)
 
-    assert of(found, "job_runs_total", name=JOB, outcome="done") == 1
-    assert of(found, "job_age_seconds", name=JOB) is not None
-    assert of(found, "samples_total", how="marked") == 1
-    assert of(found, "samples_open") == 1
+    assert of(samples, "job_runs_total", name=JOB, outcome="done") == 1
+    assert of(samples, "job_age_seconds", name=JOB) is not None
+    assert of(samples, "samples_total", how="marked") == 1
+    assert of(samples, "samples_open") == 1
     long_ago = timezone.now() - max(SOME_TIME, timedelta(minutes=MOST_PERIODS)) * 2
     Pulse.objects.filter(name=JOB).update(begun_at=long_ago, done_at=long_ago)
     with pytest.raises(RuntimeError, match=JOB):
@@ -81,8 +82,8 @@ def test_doctor_and_metrics_show_it_without_a_word_of_their_own(
 
 def test_the_tests_ask_for_the_lines_that_the_recipes_name(client: Client) -> None:
     with pytest.raises(AssertionError, match="say here how often a new job runs"):
-        test_jobs.test_runs_as_often_as_is_promised()
+        test_jobs.test_jobs_run_at_the_documented_intervals()
     with pytest.raises(AssertionError, match=r"metrics\.md: a row for each metric"):
         test_metrics.test_the_manual_names_what_is_shown(client, None)
-    test_jobs.test_what_is_defined_elsewhere_would_never_run_nor_be_shown()
+    test_jobs.test_jobs_and_measures_are_defined_in_the_modules_that_are_loaded()
     test_metrics.test_every_group_of_gauges_is_asked_for()

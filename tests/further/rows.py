@@ -38,7 +38,7 @@ STATUSES = """\
         ),
     )
 """
-# A column that companies do not state in truth.
+# A column that companies cannot state in production.
 FIELDS = """\
     StatedField(
         name="carrier_name",
@@ -47,7 +47,7 @@ FIELDS = """\
         in_events=True,
     ),
 """
-# The job marks the rows that it has done, so that doing one twice is seen.
+# The job marks processed rows, so that processing one twice is noticed.
 JOBS = """\
 @job(every=timedelta(minutes=1), limit_seconds=120, batch=2)
 def mark_samples() -> int:
@@ -72,7 +72,7 @@ def of_samples(now: datetime) -> Gauges:
     yield gauge("samples_open", "Tickets that are marked", found)
 
 """
-# By module: what goes before which text of it.
+# Rows to insert by module: the text that they precede, and the rows.
 ROWS = {
     "tickets.statuses": (STATUSES, "    CLAIM_IN_REVIEW = "),
     "tickets.stated_fields": (FIELDS, ")\nSTATED_TEXTS = "),
@@ -90,7 +90,7 @@ class Loader(SourceFileLoader):
         return source.replace(before, rows + before).encode()
 
     def get_code(self, fullname: str) -> CodeType:
-        # Neither from bytecode that was compiled without the rows, nor into such.
+        # Use no bytecode that was compiled without the rows, and write none with them.
         path = self.get_filename(fullname)
         return self.source_to_code(self.get_data(path), path)
 
@@ -106,6 +106,6 @@ class Finder(MetaPathFinder):
 
 
 def add() -> None:
-    """From now on the tables have the rows. Called before anything imports them."""
+    """Add the rows to the tables. Call it before anything imports them."""
     assert not ROWS.keys() & sys.modules.keys()
     sys.meta_path.insert(0, Finder())

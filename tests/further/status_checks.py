@@ -1,5 +1,7 @@
-"""What follows from the rows "Sample held", which waits for others, and "Sample asked", which waits
-for the company (rows.py). Run by test_further.py, which says how to run one by itself.
+"""Consequences of the statuses "Sample held" and "Sample asked" (rows.py).
+
+The first waits for others, the second for the company. Run by test_further.py, which says how to
+run one by itself.
 """
 
 import re
@@ -22,7 +24,7 @@ from rest_framework.test import APIClient
 
 from companies.models import Company
 from desk.reports import figure_tables
-from desk.reports.counting import Narrowed
+from desk.reports.counting import Scope
 from desk.reports.figures import count_figures_of, days_up_to_today
 from tests import builders as build
 from tests import test_api_docs
@@ -31,7 +33,7 @@ from tests.browser.conftest import chromium, tab  # noqa: F401 - fixtures
 from tests.desk import test_keys, test_manual
 from tests.test_further_event_type import lists
 from tickets import jobs
-from tickets.changes.seen import seen_of
+from tickets.changes.seen import page_token_of
 from tickets.models import Agent, Comment, HistoryEntry, Notification, Ticket
 from tickets.sla import clocks
 from tickets.sla.clocks import ClockState
@@ -48,7 +50,7 @@ from tickets.statuses import (
 )
 
 LIST = "/admin/tickets/ticket/"
-HELD, ASKED = 9001, 9002
+PAUSED, WAITING = 9001, 9002
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
 VERBS = [move.verb for move in AGENT_MOVES.values()]
@@ -68,14 +70,14 @@ def desk(agent: Agent) -> Client:
 
 @pytest.fixture
 def ticket(company: Company, agent: Agent) -> Ticket:
-    """One of Ada's that waits for others."""
-    return build.ticket(company, agent=agent, status=HELD, shipment_id=4101)
+    """Create a ticket of Ada's that waits for others."""
+    return build.ticket(company, agent=agent, status=PAUSED, shipment_id=4101)
 
 
 @pytest.fixture
-def asked(company: Company, agent: Agent) -> Ticket:
-    """One of Ada's that waits for its company."""
-    return build.ticket(company, agent=agent, status=ASKED, shipment_id=4102)
+def incomplete(company: Company, agent: Agent) -> Ticket:
+    """Create a ticket of Ada's that waits for its company."""
+    return build.ticket(company, agent=agent, status=WAITING, shipment_id=4102)
 
 
 @pytest.fixture
@@ -105,7 +107,7 @@ def test_the_clock_says_paused(ticket: Ticket) -> None:
 def test_the_clock_stops_with_the_move_and_goes_on_after_it(agent: Agent, company: Company) -> None:
     ticket = build.ticket(company, agent=agent, status=6)
 
-    call_command("move_ticket", ticket.pk, HELD, agent="ada", reason="x", stdout=StringIO())
+    call_command("move_ticket", ticket.pk, PAUSED, agent="ada", reason="x", stdout=StringIO())
     ticket.refresh_from_db()
     assert (ticket.due_at, ticket.decided_at) == (None, None)
 
@@ -114,14 +116,14 @@ def test_the_clock_stops_with_the_move_and_goes_on_after_it(agent: Agent, compan
     assert ticket.due_at is not None
 
 
-@pytest.mark.parametrize("status", [HELD, ASKED])
-def test_it_is_no_load(company: Company, agent: Agent, status: int) -> None:
+@pytest.mark.parametrize("status", [PAUSED, WAITING])
+def test_paused_ticket_is_no_load(company: Company, agent: Agent, status: int) -> None:
     build.ticket(company, agent=agent, status=status)
 
     assert Agent.objects.with_loads().get().load == 0
 
 
-# Whose turn it is: no ticket lies for ever.
+# Turns: no ticket is left without anybody in charge.
 
 
 def switch_off(agent: Agent) -> None:
@@ -136,7 +138,7 @@ def test_others_are_looked_after_whether_or_not_the_agent_stays(ticket: Ticket) 
     assert jobs.assign_waiting() == 1
 
     ticket.refresh_from_db()
-    assert (ticket.agent, ticket.status) == (bob, HELD)
+    assert (ticket.agent, ticket.status) == (bob, PAUSED)
     Ticket.objects.update(agent=None)
     assert jobs.assign_waiting() == 1
 
@@ -152,35 +154,35 @@ def test_silence_brings_back_what_waits_for_others(ticket: Ticket) -> None:
     ticket.refresh_from_db()
     assert (ticket.status, ticket.due_at is not None) == (Status.IN_REVIEW, True)
     entry = HistoryEntry.objects.get()
-    assert (entry.by, entry.was, entry.now) == (By.SYSTEM, HELD, Status.IN_REVIEW)
+    assert (entry.by, entry.was, entry.now) == (By.SYSTEM, PAUSED, Status.IN_REVIEW)
     assert Notification.objects.get().kind == Notification.Kind.WOKEN
 
 
 def test_a_reply_brings_back_what_lets_it(api: APIClient, ticket: Ticket) -> None:
-    sent = api.post(f"/company/tickets/{ticket.pk}/comments", {"comment": "Where is my parcel?"})
+    answer = api.post(f"/company/tickets/{ticket.pk}/comments", {"comment": "Where is my parcel?"})
 
-    assert (sent.status_code, sent["X-Ticket-Changed"]) == (200, "1")
+    assert (answer.status_code, answer["X-Ticket-Changed"]) == (200, "1")
     ticket.refresh_from_db()
     assert ticket.status == Status.FOLLOW_UP
 
 
 @pytest.mark.parametrize("has_agent", [True, False])
 def test_what_waits_for_the_company_is_assigned_once_it_replies(
-    api: APIClient, asked: Ticket, has_agent: bool
+    api: APIClient, incomplete: Ticket, has_agent: bool
 ) -> None:
     bob = build.agent("bob")
-    assert asked.agent is not None
-    switch_off(asked.agent)
+    assert incomplete.agent is not None
+    switch_off(incomplete.agent)
     if not has_agent:
         Ticket.objects.update(agent=None)
     Ticket.objects.update(updated_at=timezone.now() - 300 * DAY)
     assert (jobs.assign_waiting(), jobs.notify_of_late_tickets()) == (0, 0)
 
-    api.post(f"/company/tickets/{asked.pk}/comments", {"comment": "Here is the invoice."})
+    api.post(f"/company/tickets/{incomplete.pk}/comments", {"comment": "Here is the invoice."})
 
     assert jobs.assign_waiting() == 1
-    asked.refresh_from_db()
-    assert (asked.status, asked.agent) == (ASKED, bob)
+    incomplete.refresh_from_db()
+    assert (incomplete.status, incomplete.agent) == (WAITING, bob)
 
 
 @pytest.mark.parametrize("turn", [Turn.COMPANY, Turn.OTHERS])
@@ -189,7 +191,7 @@ def test_a_row_that_could_let_a_ticket_lie_is_refused(turn: Turn) -> None:
         Row(turn=turn, label="Sample", colour=Colour.GREY)
 
 
-# Queues, the day, the figures.
+# Queues, the agent's day and the figures.
 
 
 @pytest.mark.parametrize("queue", ["mine", "open", "everything"])
@@ -198,9 +200,9 @@ def test_the_queues_show_it(desk: Client, ticket: Ticket, queue: str) -> None:
 
 
 def test_waiting_on_company_has_what_waits_for_the_company_alone(
-    desk: Client, ticket: Ticket, asked: Ticket
+    desk: Client, ticket: Ticket, incomplete: Ticket
 ) -> None:
-    assert listed(desk, queue="waiting") == [asked.pk]
+    assert listed(desk, queue="waiting") == [incomplete.pk]
 
 
 def test_the_row_of_a_queue_says_paused_in_its_colour(desk: Client, ticket: Ticket) -> None:
@@ -213,14 +215,16 @@ def test_the_row_of_a_queue_says_paused_in_its_colour(desk: Client, ticket: Tick
 def test_the_filter_offers_it(desk: Client, ticket: Ticket) -> None:
     build.ticket(ticket.company)
 
-    html = desk.get(LIST, {"queue": "everything", "status": HELD}).content.decode()
+    html = desk.get(LIST, {"queue": "everything", "status": PAUSED}).content.decode()
 
     assert re.search(r'<input [^>]*value="9001"[^>]*checked', html)
     assert "Sample held" in html
-    assert listed(desk, queue="everything", status=HELD) == [ticket.pk]
+    assert listed(desk, queue="everything", status=PAUSED) == [ticket.pk]
 
 
-def test_the_badges_count_each_where_it_waits(desk: Client, ticket: Ticket, asked: Ticket) -> None:
+def test_the_badges_count_each_where_it_waits(
+    desk: Client, ticket: Ticket, incomplete: Ticket
+) -> None:
     groups = desk.get(LIST).context["sidebar_navigation"]
 
     badges = {item["title"]: item["badge"] for item in groups[0]["items"]}
@@ -228,7 +232,7 @@ def test_the_badges_count_each_where_it_waits(desk: Client, ticket: Ticket, aske
 
 
 def test_the_own_day_counts_what_waits_for_the_company(
-    desk: Client, ticket: Ticket, asked: Ticket
+    desk: Client, ticket: Ticket, incomplete: Ticket
 ) -> None:
     day = desk.get("/admin/").context["day"]
 
@@ -236,7 +240,7 @@ def test_the_own_day_counts_what_waits_for_the_company(
 
 
 def test_the_figures_count_it_as_open(ticket: Ticket) -> None:
-    tiles = dict(figure_tables.tiles(count_figures_of(Narrowed(days_up_to_today(7)))))
+    tiles = dict(figure_tables.tiles(count_figures_of(Scope(days_up_to_today(7)))))
 
     assert (tiles["Open now"], tiles["Decided"]) == ("1", "0")
 
@@ -280,36 +284,41 @@ def test_a_ticket_sample_held_has_its_badge_and_goes_anywhere(desk: Client, tick
 
 
 def test_the_move_works_and_its_reason_stays_among_agents(desk: Client, fresh: Ticket) -> None:
-    sent = {"ticket": fresh.pk, "seen": str(seen_of(fresh)), "reason": ""}
-    assert "Shown to agents only." in desk.get(f"{LIST}move/9001/", sent).content.decode()
-    assert desk.post(f"{LIST}move/9001/", sent).status_code == 409
+    form = {"ticket": fresh.pk, "seen": str(page_token_of(fresh)), "reason": ""}
+    assert "Shown to agents only." in desk.get(f"{LIST}move/9001/", form).content.decode()
+    assert desk.post(f"{LIST}move/9001/", form).status_code == 409
 
     assert (
-        desk.post(f"{LIST}move/9001/", {**sent, "reason": "The carrier asks."}).status_code == 302
+        desk.post(f"{LIST}move/9001/", {**form, "reason": "The carrier asks."}).status_code == 302
     )
 
     fresh.refresh_from_db()
-    assert fresh.status == HELD
+    assert fresh.status == PAUSED
     assert HistoryEntry.objects.get().reason == "The carrier asks."
     assert not Comment.objects.exists()
 
 
 def test_the_list_moves_many(desk: Client, fresh: Ticket) -> None:
-    found = {"action": "move_to_sample_held", "_selected_action": [fresh.pk]}
+    form = {"action": "move_to_sample_held", "_selected_action": [fresh.pk]}
 
-    html = desk.post(f"{LIST}?queue=mine", found).content.decode()
+    html = desk.post(f"{LIST}?queue=mine", form).content.decode()
 
     assert "Hold selected samples" in desk.get(LIST).content.decode()
     assert f'name="ticket" value="{fresh.pk}"' in html
 
 
 def test_a_reply_can_come_with_the_move(desk: Client, fresh: Ticket) -> None:
-    sent = {"text": "We ask the carrier.", "to": HELD, "reply": "1", "seen": str(seen_of(fresh))}
+    form = {
+        "text": "We ask the carrier.",
+        "to": PAUSED,
+        "reply": "1",
+        "seen": str(page_token_of(fresh)),
+    }
 
-    assert desk.post(f"{LIST}{fresh.pk}/write/", sent).status_code == 302
+    assert desk.post(f"{LIST}{fresh.pk}/write/", form).status_code == 302
 
     fresh.refresh_from_db()
-    assert (fresh.status, Comment.objects.get().public) == (HELD, True)
+    assert (fresh.status, Comment.objects.get().public) == (PAUSED, True)
 
 
 def test_a_macro_can_move_there(company: Company) -> None:
@@ -340,7 +349,7 @@ def test_the_command_tells_of_it_and_moves_there(fresh: Ticket) -> None:
     with pytest.raises(CommandError, match="9001 Sample held"):
         call_command("move_ticket", fresh.pk, 8, agent="ada")
 
-    call_command("move_ticket", fresh.pk, HELD, agent="ada", reason="x", stdout=out)
+    call_command("move_ticket", fresh.pk, PAUSED, agent="ada", reason="x", stdout=out)
 
     assert out.getvalue() == "9001 Sample held\n"
 
@@ -352,14 +361,14 @@ def test_the_company_sees_it_and_counts_it_as_active(api: APIClient, ticket: Tic
     answer = api.get("/company/tickets?status_group=active").json()
 
     (row,) = answer["data"]
-    assert (row["ticket_status_id"], row["ticket_status_name"]) == (HELD, "sample_held")
+    assert (row["ticket_status_id"], row["ticket_status_name"]) == (PAUSED, "sample_held")
     assert answer["counts"] == {"active": 1, "resolved": 0}
     assert api.get("/company/tickets?status=9001").json()["total_rows"] == 1
 
 
 def test_the_company_follows_it_up_and_cannot_ask_for_it(api: APIClient, ticket: Ticket) -> None:
     address = f"/company/tickets/{ticket.pk}"
-    refused = api.put(address, {"ticket_status_id": HELD})
+    refused = api.put(address, {"ticket_status_id": PAUSED})
     assert refused.status_code == 400
     asked_for = joined(sorted(MOVES[By.COMPANY]), "or")
     assert f"Send {asked_for}." in refused.content.decode()
@@ -377,17 +386,17 @@ def test_it_does_not_block_another_ticket(api: APIClient, ticket: Ticket) -> Non
 
 
 def test_openapi_lists_it(client: Client) -> None:
-    told = client.get("/schema", HTTP_ACCEPT="application/json").json()
+    description = client.get("/schema", HTTP_ACCEPT="application/json").json()
 
-    # Choices of requests are enums; those of answers are open.
-    asked, answered = list(lists(told, "enum")), list(lists(told, "examples"))
-    found = asked + answered
-    assert [one for one in found if 10 in one and 4 in one and HELD not in one] == []
-    assert [one for one in found if "in_review" in one and "sample_held" not in one] == []
-    assert any(HELD in one for one in asked)
-    assert any(HELD in one for one in answered)
-    assert any("sample_held" in one for one in answered)
-    assert f"5 follows {joined(sorted(FOLLOWED_UP), 'and')} only." in str(told)
+    # Choices of requests are enums; those of responses are open.
+    enums, examples = list(lists(description, "enum")), list(lists(description, "examples"))
+    choices = enums + examples
+    assert [one for one in choices if 10 in one and 4 in one and PAUSED not in one] == []
+    assert [one for one in choices if "in_review" in one and "sample_held" not in one] == []
+    assert any(PAUSED in one for one in enums)
+    assert any(PAUSED in one for one in examples)
+    assert any("sample_held" in one for one in examples)
+    assert f"5 follows {joined(sorted(FOLLOWED_UP), 'and')} only." in str(description)
 
 
 # The database and the documents.
@@ -405,7 +414,7 @@ def test_a_migration_alters_choices_and_nothing_else() -> None:
         altered.add(f"{one.model_name}.{one.name}")
         old = before.models[app_of(changes, one), one.model_name].fields[one.name]
         assert without_choices(one.field) == without_choices(old)
-        assert (HELD, "Sample held") in one.field.choices
+        assert (PAUSED, "Sample held") in one.field.choices
     assert "ticket.status" in altered
 
 
@@ -414,19 +423,19 @@ def app_of(changes: dict[str, Any], wanted: Any) -> str:
 
 
 def without_choices(field: Any) -> Any:
-    _, path, given, options = field.deconstruct()
-    return path, given, {name: value for name, value in options.items() if name != "choices"}
+    _, path, arguments, options = field.deconstruct()
+    return path, arguments, {name: value for name, value in options.items() if name != "choices"}
 
 
 @pytest.mark.parametrize(
     "check",
     [
         test_api_docs.test_tells_every_status_and_what_may_be_asked_for,
-        test_manual.test_tells_every_move,
-        test_keys.test_the_manual_tells_the_keys_of_the_moves,
+        test_manual.test_manual_lists_every_move,
+        test_keys.test_manual_lists_the_keys_of_the_moves,
     ],
 )
 def test_documents_that_do_not_tell_of_it_are_noticed(check: Any) -> None:
-    assert HELD in set(Status)
+    assert PAUSED in set(Status)
     with pytest.raises(AssertionError):
         check()

@@ -1,7 +1,7 @@
-"""A further status is a row of `tickets/statuses.py`, a field that companies state one of
-`tickets/stated_fields.py`, a job or a gauge a function, a count a line: everything else follows.
+"""A further status, stated field, job, count or gauge is a row, a function or a line.
 
-What follows is in the checks. They run in a process of their own, whose tables have the rows of
+Everything else follows, as the checks show: statuses stand in `tickets/statuses.py`, fields in
+`tickets/stated_fields.py`. The checks run in a process of their own, whose tables have the rows of
 rows.py.
 """
 
@@ -36,9 +36,9 @@ def test_everything_follows_from_a_row() -> None:
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")
     }
-    # Databases of the broker are shared out by worker (tests/settings.py).
+    # Databases of the broker are divided among workers (tests/settings.py).
     worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
-    done = subprocess.run(
+    result = subprocess.run(
         [
             sys.executable,
             "-m",
@@ -58,10 +58,10 @@ def test_everything_follows_from_a_row() -> None:
         check=False,
     )
 
-    if done.returncode:
-        pytest.fail(done.stdout + done.stderr + WHAT_TO_DO, pytrace=False)
+    if result.returncode:
+        pytest.fail(result.stdout + result.stderr + WHAT_TO_DO, pytrace=False)
 
 
 def test_the_service_itself_has_no_such_status() -> None:
-    taken = {9001, 9002} & set(Status)
-    assert not taken, f"{taken} is that of a sample in tests/further/rows.py: take another id"
+    reused = {9001, 9002} & set(Status)
+    assert not reused, f"{reused} is that of a sample in tests/further/rows.py: take another id"

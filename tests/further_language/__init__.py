@@ -1,1 +1,1 @@
-"""A service that speaks one more language: what follows from its code, a catalogue and rows."""
+"""A service with one more language: consequences of its code, a catalogue and rows."""

@@ -1,4 +1,4 @@
-"""What follows from a further language. Run by test_further_language.py, never by itself."""
+"""Consequences of a further language. Run by test_further_language.py, never by itself."""
 
 import re
 from datetime import timedelta
@@ -44,7 +44,7 @@ def nothing_kept(db: None) -> None:
 
 @pytest.fixture
 def lead() -> Client:
-    """A lead who reads the desk in it."""
+    """Sign in a lead who reads the desk in it."""
     user = build.agent("eve", group="lead", available=False).user
     Preferences.objects.create(user=user, language=CODE)
     client = Client()
@@ -54,7 +54,7 @@ def lead() -> Client:
 
 @pytest.fixture
 def theirs() -> Company:
-    """A company that is written to in it."""
+    """Create a company that gets its emails in it."""
     call_command("create_company", "Verda", "--language", CODE, stdout=StringIO())
     company = Company.objects.get(name="Verda")
     company.contact_email = "ana@verda.example"
@@ -64,13 +64,13 @@ def theirs() -> Company:
 
 @pytest.fixture
 def silent(theirs: Company) -> Ticket:
-    """Asked for something three weeks ago."""
+    """Create a ticket with a question to its company, three weeks old."""
     then = timezone.now() - timedelta(days=21)
-    made = build.ticket(theirs, status=Status.INCOMPLETE, created_at=then, updated_at=then)
+    new_ticket = build.ticket(theirs, status=Status.INCOMPLETE, created_at=then, updated_at=then)
     Comment.objects.create(
-        ticket=made, by="agent", actor="ada", text="The invoice?", status=4, created_at=then
+        ticket=new_ticket, by="agent", actor="ada", text="The invoice?", status=4, created_at=then
     )
-    return made
+    return new_ticket
 
 
 def last_text(ticket: Ticket) -> str:
@@ -87,8 +87,8 @@ def test_no_sentence_is_spanish_in_a_spanish_deployment() -> None:
     several = [one for one in spanish if one.msgid_plural]
 
     with translation.override(CODE):
-        found = {one.msgid for one in spanish if one.msgid != one.msgstr == gettext(one.msgid)}
-        found |= {
+        leaks = {one.msgid for one in spanish if one.msgid != one.msgstr == gettext(one.msgid)}
+        leaks |= {
             one.msgid
             for one in several
             if one.msgid_plural != one.msgstr_plural[1] == ngettext(one.msgid, one.msgid_plural, 2)
@@ -96,7 +96,7 @@ def test_no_sentence_is_spanish_in_a_spanish_deployment() -> None:
 
     assert len(spanish) > 1000
     assert len(several) > 10
-    assert found == set()
+    assert leaks == set()
 
 
 def test_the_desk_speaks_it_and_english_for_the_rest(lead: Client) -> None:
@@ -127,12 +127,12 @@ def test_pages_and_forms_offer_it(lead: Client, silent: Ticket) -> None:
     ticket = lead.get(f"/admin/tickets/ticket/{silent.pk}/change/").content.decode()
 
     dialog = ticket.partition('id="claim-language"')[2].partition("</select>")[0]
-    found = re.findall(r'<option value="(\w+)"( selected)? lang="(\w+)">\s*([^<]+)<', dialog)
-    assert found[:2] == [("en", "", "en", "English"), ("es", " selected", "es", "Español")]
-    assert found[-1] == (CODE, "", CODE, "Esperanto")
+    options = re.findall(r'<option value="(\w+)"( selected)? lang="(\w+)">\s*([^<]+)<', dialog)
+    assert options[:2] == [("en", "", "en", "English"), ("es", " selected", "es", "Español")]
+    assert options[-1] == (CODE, "", CODE, "Esperanto")
 
 
-# What companies read.
+# Texts that companies read.
 
 
 def test_an_automation_s_text_in_it_reaches_a_company(lead: Client, silent: Ticket) -> None:
@@ -147,16 +147,16 @@ def test_an_automation_s_text_in_it_reaches_a_company(lead: Client, silent: Tick
 
 
 @pytest.mark.parametrize(
-    ("written", "expected"),
+    ("by_language", "expected"),
     [
         ({"en": "Are you there?", "es": "¿Sigue ahí?"}, "Are you there?"),
         ({"es": "¿Sigue ahí?"}, texts.REMINDER),
     ],
 )
 def test_a_text_that_is_missing_is_english(
-    silent: Ticket, written: dict[str, str], expected: str
+    silent: Ticket, by_language: dict[str, str], expected: str
 ) -> None:
-    Automation.objects.create(kind="remind", type_id=silent.type_id, active=True, texts=written)
+    Automation.objects.create(kind="remind", type_id=silent.type_id, active=True, texts=by_language)
 
     assert jobs.run_automations() == 1
 
@@ -187,12 +187,12 @@ def test_a_reason_code_s_name_reaches_a_company(
     page = f"/admin/tickets/reasoncode/{code.pk}/change/"
     assert lead.post(page, {**body, "active": "on", "position": 60}).status_code == 302
     shipment = build.shipment(theirs, 4101)
-    made = build.ticket(theirs, type_id=5, shipment_id=shipment.pk, status=Status.IN_REVIEW)
+    it = build.ticket(theirs, type_id=5, shipment_id=shipment.pk, status=Status.IN_REVIEW)
     working.move(
-        made.pk, Status.ACCEPTED, user=agent.user, decision=Decision(code="goodwill"), reason="Yes."
+        it.pk, Status.ACCEPTED, user=agent.user, decision=Decision(code="goodwill"), reason="Yes."
     )
 
-    text, _ = text_of(content_of(take(lead, made, "pdf", language=CODE, copy="company")))
+    text, _ = text_of(content_of(take(lead, it, "pdf", language=CODE, copy="company")))
 
     assert f"Reason code {expected} " in text
 

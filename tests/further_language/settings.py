@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 from tests.settings import *  # noqa: F403
 from tests.settings import DATABASES, LANGUAGES, LOCALE_PATHS
 
-# Django has it, and no desk will.
+# Django supports it, and no desk will.
 CODE = "eo"
 LANGUAGES = [*LANGUAGES, (CODE, gettext_lazy(LANG_INFO[CODE]["name"]))]
 LOCALE_PATHS = [os.environ["FURTHER_LOCALE"], *LOCALE_PATHS]

@@ -1,6 +1,6 @@
 """A further language is its code, a catalogue and rows, as the recipe of CONTRIBUTING.md says.
 
-What follows is in checks.py. It runs in a process of its own, which speaks it.
+The consequences are checked by checks.py, in a process of its own that speaks the language.
 """
 
 import os
@@ -17,7 +17,7 @@ from tools.dev import translations
 CODE = "eo"
 CHECKS = "tests/further_language/checks.py"
 TIMEOUT_SECONDS = 300
-# A handful: a queue's name, a plural, a text of ours to companies, and one ready macro.
+# A few: a queue's name, a plural, a text of ours to companies, and one ready macro.
 SENTENCES = {
     "Unassigned": "Neasignitaj",
     "There is %(count)s agent.": ["Estas %(count)s agento.", "Estas %(count)s agentoj."],
@@ -59,11 +59,11 @@ def test_everything_follows_from_a_code_a_catalogue_and_rows(
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")
     }
-    # Databases of the broker are shared out by worker (tests/settings.py).
+    # Databases of the broker are divided among workers (tests/settings.py).
     environment["PYTEST_XDIST_WORKER"] = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
     program = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
 
-    done = subprocess.run(
+    result = subprocess.run(
         [*program, "--ds=tests.further_language.settings", CHECKS],
         cwd=translations.ROOT,
         env={**environment, "FURTHER_LOCALE": str(locale)},
@@ -73,7 +73,7 @@ def test_everything_follows_from_a_code_a_catalogue_and_rows(
         check=False,
     )
 
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert result.returncode == 0, result.stdout + result.stderr
 
 
 def test_the_service_itself_does_not_speak_it(settings: Settings) -> None:

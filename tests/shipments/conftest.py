@@ -9,10 +9,10 @@ from tests.shipments import feeding
 
 @pytest.fixture(autouse=True)
 def incidences_heard(settings: Settings) -> list:
-    """Shipments are tested without tickets: this list stands in for the linking of both."""
+    """Replace the linking of tickets by this list: shipments are tested without tickets."""
     settings.INCIDENCE_RECORDED = "tests.shipments.feeding.hear"
-    feeding.heard.clear()
-    return feeding.heard
+    feeding.heard_incidences.clear()
+    return feeding.heard_incidences
 
 
 @pytest.fixture

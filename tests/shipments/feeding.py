@@ -1,4 +1,4 @@
-"""Lines of the feed for tests, and the hook that hears of incidences instead of the tickets'."""
+"""Lines of the feed for tests, and a hook that hears of incidences instead of the tickets'."""
 
 import io
 import json
@@ -18,11 +18,11 @@ ORDER = {
 }
 
 Line = dict[str, Any]
-heard: list[Incidence] = []
+heard_incidences: list[Incidence] = []
 
 
 def hear(incidence: Incidence) -> None:
-    heard.append(incidence)
+    heard_incidences.append(incidence)
 
 
 def shipment(shipment_id: int, company_id: int, **changes: Any) -> Line:
@@ -63,7 +63,7 @@ def incidence(incidence_id: int, shipment_id: int, **changes: Any) -> Line:
 
 
 class Fed(NamedTuple):
-    """What a run of `ingest` said."""
+    """Output of a run of `ingest`."""
 
     counts: dict[str, int]
     reasons: list[str]

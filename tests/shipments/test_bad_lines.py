@@ -128,7 +128,7 @@ def nothing_but_the_shipment() -> bool:
 
 
 @pytest.mark.parametrize(("line", "reason"), BAD_BYTES)
-def test_refuses_what_is_no_line(company: Company, feed: Feed, line: bytes, reason: str) -> None:
+def test_refuses_a_malformed_line(company: Company, feed: Feed, line: bytes, reason: str) -> None:
     fed = feed(shipment(5, company.pk), b"", line, tracking(5, "Shipped"))
 
     assert fed.reasons == [f"line 3: {reason}"]
@@ -189,8 +189,8 @@ def test_refuses_to_give_a_shipment_to_another_company(
     fed = feed(shipment(5, company.pk), shipment(5, birch.pk, carrier_name="other"))
 
     assert fed.reasons == [f"line 2: company_id: shipment 5 is company {company.pk}'s"]
-    kept = Shipment.objects.get(pk=5)
-    assert (kept.company, kept.carrier_name) == (company, "acme")
+    stored = Shipment.objects.get(pk=5)
+    assert (stored.company, stored.carrier_name) == (company, "acme")
 
 
 def test_refuses_a_surcharge_that_says_something_else_later(company: Company, feed: Feed) -> None:

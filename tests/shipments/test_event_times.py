@@ -1,4 +1,4 @@
-"""When an event was: the fact's own time, and later than the shipment's event before (N2)."""
+"""Times of events: the fact's own time, and later than the shipment's previous event (N2)."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -38,7 +38,7 @@ def track(status: str, at: datetime | None = None, **fields: Any) -> dict[str, A
 
 
 def feed(*lines: dict[str, Any]) -> None:
-    """In one batch."""
+    """Feed the lines in one batch."""
     outcome = recording.record_facts([parsing.parse(line) for line in lines])
     assert outcome.bad == []
 

@@ -72,11 +72,11 @@ def test_says_a_change_of_status_in_these_bytes(event_type: StatusEvent, body: s
 
 
 @pytest.mark.parametrize(
-    ("amount", "shown"),
+    ("amount", "amount_in_body"),
     [("12.5000", "12.5"), ("120.0000", "120"), ("0.1", "0.1"), ("9999999999.9999",) * 2],
 )
 def test_says_a_surcharge_in_these_bytes_and_its_amount_without_noise(
-    amount: str, shown: str
+    amount: str, amount_in_body: str
 ) -> None:
     charge = Surcharge(
         surcharge_id=31,
@@ -88,7 +88,7 @@ def test_says_a_surcharge_in_these_bytes_and_its_amount_without_noise(
 
     body = encode(SURCHARGE.payload(parcel(), charge, NOW))
 
-    assert body == (TYPE_5 % shown).encode()
+    assert body == (TYPE_5 % amount_in_body).encode()
 
 
 def test_tells_created_at_in_utc_with_three_decimals() -> None:

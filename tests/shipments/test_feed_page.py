@@ -1,4 +1,4 @@
-"""Hold the page of the feed's format against the parser."""
+"""Compare the page of the feed's format with the parser."""
 
 import json
 import re
@@ -23,8 +23,8 @@ def section(kind: str) -> str:
 
 
 def example(kind: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(re.findall(r"```json\n(.*?)```", section(kind), re.S)[0])
-    return found
+    parsed: dict[str, Any] = json.loads(re.findall(r"```json\n(.*?)```", section(kind), re.S)[0])
+    return parsed
 
 
 def rows() -> list[tuple[str, str, str]]:
@@ -35,10 +35,10 @@ def rows() -> list[tuple[str, str, str]]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_table_of_a_kind_has_its_fields(kind: str) -> None:
-    found = FIELD.findall(section(kind))
+    fields = FIELD.findall(section(kind))
 
-    assert {name for name, _, _ in found} | {"kind"} == set(KINDS[kind].readers)
-    assert {name for name, required, _ in found if required} == set(KINDS[kind].required)
+    assert {name for name, _, _ in fields} | {"kind"} == set(KINDS[kind].readers)
+    assert {name for name, required, _ in fields if required} == set(KINDS[kind].required)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -49,9 +49,9 @@ def test_the_example_of_a_kind_is_read(kind: str) -> None:
 
 
 def good_and_bad(value: str) -> tuple[list[Any], list[Any]]:
-    """Values at the limits that a row names, and beyond them."""
-    if found := re.match(r"text of (\d) to (\d+) characters", value):
-        least, most = int(found[1]), int(found[2])
+    """Return values at the limits that a row names, and beyond them."""
+    if match := re.match(r"text of (\d) to (\d+) characters", value):
+        least, most = int(match[1]), int(match[2])
         return ["x" * least, "x" * most], ["x" * (most + 1), 7, *([] if least == 0 else [" "])]
     if value.startswith("integer from 1 to 2^63-1"):
         return [1, LARGEST], [0, LARGEST + 1, "1", 1.0, True]
@@ -90,11 +90,11 @@ def test_bad_lines_have_the_reasons_of_the_page(company: Company, tmp_path: Path
     build.shipment(company)
     file = tmp_path / "feed.jsonl"
     table = PAGE.partition("\n## Bad lines\n")[2]
-    found = re.findall(r"^\| `([\[{].*)` \| (.+) \|$", table, re.MULTILINE)
-    assert len(found) == 10
+    examples = re.findall(r"^\| `([\[{].*)` \| (.+) \|$", table, re.MULTILINE)
+    assert len(examples) == 10
 
-    file.write_text("".join(f"{line}\n" for line, _ in found))
+    file.write_text("".join(f"{line}\n" for line, _ in examples))
 
     assert ingest(file).reasons == [
-        f"line {number}: {reason}" for number, (_, reason) in enumerate(found, start=1)
+        f"line {number}: {reason}" for number, (_, reason) in enumerate(examples, start=1)
     ]

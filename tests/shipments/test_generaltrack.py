@@ -66,10 +66,10 @@ def test_answers_what_is_not_known_yet_with_null_or_zero(
 ) -> None:
     feed(shipment(5, company.pk))
 
-    (found,) = ask(api, "TEST0000005")["data"]
+    (row,) = ask(api, "TEST0000005")["data"]
 
-    assert (found["status"], found["eventHistory"]) == ("Created", [])
-    assert (found["carrierId"], found["shippedAt"], found["deliveredAt"]) == (0, None, None)
+    assert (row["status"], row["eventHistory"]) == ("Created", [])
+    assert (row["carrierId"], row["shippedAt"], row["deliveredAt"]) == (0, None, None)
 
 
 def test_answers_in_the_order_asked_and_each_number_once(
@@ -78,9 +78,9 @@ def test_answers_in_the_order_asked_and_each_number_once(
     feed(*[shipment(each, company.pk) for each in (1, 2, 3)])
     feed(shipment(4, company.pk, tracking_number="TEST0000002"))
 
-    found = ask(api, "TEST0000003", "nobody", "TEST0000002", "TEST0000003", "test0000001")["data"]
+    rows = ask(api, "TEST0000003", "nobody", "TEST0000002", "TEST0000003", "test0000001")["data"]
 
-    assert [each["shipmentId"] for each in found] == [3, 2, 4, 1]
+    assert [each["shipmentId"] for each in rows] == [3, 2, 4, 1]
 
 
 def test_leaves_out_another_companys(

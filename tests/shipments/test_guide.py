@@ -60,7 +60,7 @@ def test_names_the_newest_shipment_of_a_number_first(api: APIClient, company: Co
 def test_a_ticket_can_be_opened_with_what_it_finds(api: APIClient, company: Company) -> None:
     build.shipment(company, 5)
 
-    (found,) = api.get("/guide/TEST0000005").json()["data"]
+    (row,) = api.get("/guide/TEST0000005").json()["data"]
 
-    answer = api.post("/company/tickets", {"type_id": 5, "shipment_id": found["id"]})
+    answer = api.post("/company/tickets", {"type_id": 5, "shipment_id": row["id"]})
     assert answer.status_code == 200

@@ -7,10 +7,10 @@ from tests.shipments.feeding import Fed, counts, incidence, shipment
 Feed = Callable[..., Fed]
 
 
-def told(incidences: list[Incidence]) -> list[tuple[int, bool]]:
-    found = [(each.pk, each.open) for each in incidences]
+def take_reported(incidences: list[Incidence]) -> list[tuple[int, bool]]:
+    reported = [(each.pk, each.open) for each in incidences]
     incidences.clear()
-    return found
+    return reported
 
 
 def test_tells_of_a_new_incidence_and_of_one_opened_again(
@@ -22,18 +22,18 @@ def test_tells_of_a_new_incidence_and_of_one_opened_again(
         incidence(8, 5, incidence_kind="lost", description="Not seen since Monday"),
     )
     assert fed.counts == counts(read=3, changed=3)
-    assert told(incidences_heard) == [(8, True), (9, True)]
+    assert take_reported(incidences_heard) == [(8, True), (9, True)]
 
     feed(incidence(8, 5, description="Seen"))
-    assert told(incidences_heard) == []
+    assert take_reported(incidences_heard) == []
 
     feed(incidence(8, 5, open=False))
-    assert told(incidences_heard) == []
-    kept = Incidence.objects.get(pk=8)
-    assert (kept.open, kept.kind, kept.description) == (False, "lost", "Seen")
+    assert take_reported(incidences_heard) == []
+    stored = Incidence.objects.get(pk=8)
+    assert (stored.open, stored.kind, stored.description) == (False, "lost", "Seen")
 
     feed(incidence(8, 5, open=True))
-    assert told(incidences_heard) == [(8, True)]
+    assert take_reported(incidences_heard) == [(8, True)]
     assert Incidence.objects.get(pk=8).open
 
 
@@ -48,7 +48,7 @@ def test_does_not_tell_of_one_that_is_closed_when_it_is_written(
     )
 
     assert fed.counts == counts(read=4, changed=4)
-    assert told(incidences_heard) == []
+    assert take_reported(incidences_heard) == []
     assert set(Incidence.objects.values_list("pk", "open")) == {(8, False), (9, False)}
 
 
@@ -63,4 +63,4 @@ def test_an_older_file_fed_again_does_not_open_what_was_closed(
 
     assert fed.counts == counts(read=2, changed=0, known=2)
     assert not Incidence.objects.get().open
-    assert told(incidences_heard) == []
+    assert take_reported(incidences_heard) == []

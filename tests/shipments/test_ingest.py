@@ -30,14 +30,14 @@ def test_a_new_shipment_starts_as_created_without_an_event(company: Company, fee
     fed = feed(shipment(5, company.pk, carrier_id=9, order=ORDER))
 
     assert fed == (counts(read=1, changed=1), [], None)
-    kept = Shipment.objects.get(pk=5)
-    assert (kept.company, kept.tracking_number, kept.carrier_name) == (
+    stored = Shipment.objects.get(pk=5)
+    assert (stored.company, stored.tracking_number, stored.carrier_name) == (
         company,
         "TEST0000005",
         "acme",
     )
-    assert (kept.carrier_id, kept.order, kept.status) == (9, ORDER, "Created")
-    assert (kept.shipped_at, kept.delivered_at) == (None, None)
+    assert (stored.carrier_id, stored.order, stored.status) == (9, ORDER, "Created")
+    assert (stored.shipped_at, stored.delivered_at) == (None, None)
     assert not Event.objects.exists()
 
 
@@ -124,9 +124,9 @@ def test_a_shipment_line_changes_what_it_says_and_leaves_the_rest(
     fed = feed(shipment(5, company.pk, tracking_number="NEW1"))
 
     assert fed.counts == counts(read=1, changed=1)
-    kept = Shipment.objects.get(pk=5)
-    assert (kept.tracking_number, kept.carrier_id, kept.order) == ("NEW1", 9, ORDER)
-    assert kept.status == "Shipped"
+    stored = Shipment.objects.get(pk=5)
+    assert (stored.tracking_number, stored.carrier_id, stored.order) == ("NEW1", 9, ORDER)
+    assert stored.status == "Shipped"
 
 
 def test_feed_order_decides_not_the_time_of_the_scan(company: Company, feed: Feed) -> None:
@@ -150,9 +150,9 @@ def test_keeps_when_it_left_first_and_when_it_was_delivered(
         tracking(5, status, occurred_at="2026-01-04T10:00:00Z"),
     )
 
-    kept = Shipment.objects.get(pk=5)
-    assert kept.shipped_at == datetime(2026, 1, 1, 16, tzinfo=UTC)
-    assert kept.delivered_at == datetime(2026, 1, 3, 10, tzinfo=UTC)
+    stored = Shipment.objects.get(pk=5)
+    assert stored.shipped_at == datetime(2026, 1, 1, 16, tzinfo=UTC)
+    assert stored.delivered_at == datetime(2026, 1, 3, 10, tzinfo=UTC)
 
 
 def test_keeps_a_status_that_the_table_lacks_as_it_came(company: Company, feed: Feed) -> None:
@@ -182,9 +182,9 @@ def test_tells_each_type_and_the_ecommerce_ones_only_with_an_order(
         surcharge(1, 5),
     )
 
-    told = list(Event.objects.order_by("pk").values_list("shipment_id", "type_id", "company_id"))
+    rows = list(Event.objects.order_by("pk").values_list("shipment_id", "type_id", "company_id"))
     acme = company.pk
-    assert told == [(5, 1, acme), (5, 3, acme)] + [(6, t, acme) for t in (1, 2, 3, 4)] + [
+    assert rows == [(5, 1, acme), (5, 3, acme)] + [(6, t, acme) for t in (1, 2, 3, 4)] + [
         (5, 5, acme)
     ]
     assert Delivery.objects.count() == 7
@@ -206,11 +206,11 @@ def test_a_further_type_reaches_every_shipment_unless_it_needs_an_order(
         tracking(6, "Shipped"),
     )
 
-    told = list(Event.objects.order_by("pk").values_list("shipment_id", "type_id"))
-    assert told == [(5, 6), (6, 6), (6, 7)]
+    published = list(Event.objects.order_by("pk").values_list("shipment_id", "type_id"))
+    assert published == [(5, 6), (6, 6), (6, 7)]
 
 
-def test_counts_facts_whoever_listens(company: Company, feed: Feed) -> None:
+def test_events_are_counted_without_listeners(company: Company, feed: Feed) -> None:
     fed = feed(shipment(5, company.pk, order=ORDER), tracking(5, "Shipped"), surcharge(1, 5))
 
     assert fed.counts == counts(read=3, changed=3, events=2)
@@ -239,8 +239,8 @@ def test_a_refund_shares_its_charges_id(company: Company, feed: Feed) -> None:
     fed = feed(shipment(5, company.pk), surcharge(1, 5), surcharge(1, 5, transaction_type="refund"))
 
     assert fed.counts == counts(read=3, changed=3, events=2)
-    kept = Surcharge.objects.order_by("pk").values_list("surcharge_id", "transaction_type")
-    assert list(kept) == [(1, "surcharge"), (1, "refund")]
+    transactions = Surcharge.objects.order_by("pk").values_list("surcharge_id", "transaction_type")
+    assert list(transactions) == [(1, "surcharge"), (1, "refund")]
     assert set(Surcharge.objects.values_list("amount", flat=True)) == {Decimal("12.5")}
     assert '"transaction_type":"refund"' in bodies()[1]
 
@@ -255,18 +255,18 @@ class Screen(io.StringIO):
         return True
 
 
-@pytest.mark.parametrize(("kind", "shown"), [(Screen, True), (io.StringIO, False)])
+@pytest.mark.parametrize(("kind", "has_progress"), [(Screen, True), (io.StringIO, False)])
 def test_shows_its_progress_on_a_terminal_only(
     company: Company,
     feed: Feed,
     monkeypatch: pytest.MonkeyPatch,
     kind: type[io.StringIO],
-    shown: bool,
+    has_progress: bool,
 ) -> None:
     screen = kind()
     monkeypatch.setattr(sys, "stderr", screen)
 
     fed = feed(shipment(5, company.pk), b"{")
 
-    assert ("100%" in screen.getvalue()) is shown
+    assert ("100%" in screen.getvalue()) is has_progress
     assert len(fed.reasons) == 1

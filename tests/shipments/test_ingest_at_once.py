@@ -1,4 +1,4 @@
-"""Two that write about one shipment at the same time: the second waits for the first."""
+"""Two writers of one shipment at the same time: the second waits for the first."""
 
 from functools import partial
 
@@ -27,12 +27,12 @@ def test_the_second_builds_on_what_the_first_recorded() -> None:
 
 
 def test_an_incidence_waits_for_whoever_holds_its_shipment() -> None:
-    """As opening a ticket does, so that neither misses the other."""
+    """Wait, as opening a ticket does, so that neither misses the other."""
     company = build.company()
     build.shipment(company, 5)
     report = partial(build.fact, "incidence", incidence_id=501, shipment_id=5)
 
-    # Fails where the second does not wait.
+    # in_order fails if the second does not wait.
     in_order(partial(hold_shipment, company.pk, 5), report)
 
     assert Incidence.objects.get().open

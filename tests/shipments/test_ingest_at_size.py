@@ -1,4 +1,4 @@
-"""What must not grow with the file: memory, and statements per batch."""
+"""Memory, and statements per batch, must not grow with the file."""
 
 import tracemalloc
 from collections.abc import Callable
@@ -96,5 +96,5 @@ def test_does_not_notice_the_end_of_a_batch(company: Company, feed: Callable[...
     fed = feed(*lines)
 
     assert [reason.split(":")[0] for reason in fed.reasons] == ["line 701"]
-    # Around the bad line stand two equal statuses.
+    # The bad line stands between two equal statuses.
     assert fed.counts == counts(read=1201, changed=1200, events=1198, bad=1)

@@ -103,7 +103,7 @@ def test_a_row_that_the_database_refuses_is_found_among_its_neighbours(
 
 @contextmanager
 def failing(times: int, trouble: str) -> Iterator[None]:
-    """Let the database fail at the first `times` writes of tracking updates."""
+    """Make the first `times` writes of tracking updates fail in the database."""
     with connection.cursor() as cursor:
         cursor.execute(
             f"""

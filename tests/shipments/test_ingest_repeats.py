@@ -1,4 +1,4 @@
-"""What is a repeat and what is news: lines that look alike, old files, many lines."""
+"""Repeats and news: lines that look alike, old files, many lines."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -34,7 +34,7 @@ def test_a_status_that_comes_back_later_is_news(company: Company, feed: Feed) ->
 
 
 def test_a_hundred_lines_of_a_shipment_are_remembered(company: Company, feed: Feed) -> None:
-    """The newest hundred: one of them fed again does not take the shipment back."""
+    """Remember the newest hundred: one of them fed again does not take the shipment back."""
     lines = [shipment(5, company.pk, carrier_name=f"carrier {n}") for n in range(150)]
     feed(*lines)
 
@@ -60,7 +60,7 @@ def test_a_parcel_that_is_delivered_twice_was_delivered_the_second_time(
 def test_every_event_of_a_full_batch_is_published(
     company: Company, birch: Company, feed: Feed
 ) -> None:
-    """There are more events than lines: two types for each change, mixed between companies."""
+    """Publish more events than lines: two types for each change, mixed between companies."""
     ids = range(1, 401)
     for each in (company, birch):
         build.webhook(each, ON_SHIPMENT_STATUS_UPDATE.id)
@@ -69,8 +69,8 @@ def test_every_event_of_a_full_batch_is_published(
 
     feed(*[tracking(each, "Shipped") for each in ids])
 
-    told = set(Event.objects.values_list("company_id", "shipment_id", "type_id"))
-    assert told == {
+    published = set(Event.objects.values_list("company_id", "shipment_id", "type_id"))
+    assert published == {
         ((company, birch)[each % 2].pk, each, type_id) for each in ids for type_id in (1, 3)
     }
     assert Delivery.objects.count() == 800
@@ -78,7 +78,7 @@ def test_every_event_of_a_full_batch_is_published(
 
 
 def test_a_status_in_another_case_is_no_news(company: Company, feed: Feed) -> None:
-    """Also where the table lacks it, so that it is kept as it came."""
+    """Ignore case also if the table lacks the status, which is stored unchanged."""
     feed(shipment(5, company.pk), tracking(5, "held at Customs"))
 
     fed = feed(tracking(5, "HELD at customs"))
@@ -87,11 +87,11 @@ def test_a_status_in_another_case_is_no_news(company: Company, feed: Feed) -> No
 
 
 def test_shipments_are_locked_in_the_order_of_their_ids(company: Company, feed: Feed) -> None:
-    """Two batches never wait for each other in a circle."""
-    with CaptureQueriesContext(connection) as asked:
+    """Lock in one order, so that two batches never wait for each other in a circle."""
+    with CaptureQueriesContext(connection) as queries:
         feed(tracking(5, "Shipped"))
 
-    (lock,) = [each["sql"] for each in asked if "FOR NO KEY UPDATE" in each["sql"]]
+    (lock,) = [each["sql"] for each in queries if "FOR NO KEY UPDATE" in each["sql"]]
     assert lock.endswith('ORDER BY "shipments_shipment"."id" ASC FOR NO KEY UPDATE')
 
 
@@ -102,7 +102,7 @@ def test_counts_the_lines_that_it_knew_already(company: Company, feed: Feed) -> 
         incidence(8, 5),
         tracking(5, "Out for Delivery"),
         tracking(5, "1 Delivery Attempt"),
-        # Without a time nobody can tell it from the first one.
+        # Without a time it cannot be told from the first one.
         tracking(5, "Out for Delivery"),
     ]
 

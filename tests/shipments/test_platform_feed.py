@@ -41,7 +41,7 @@ def text(*lines: Line | bytes) -> bytes:
     return b"".join(encoded(line) + b"\n" for line in lines)
 
 
-def told(read: int, changed: int, events: int = 0, known: int = 0, **more: Any) -> dict[str, Any]:
+def report(read: int, changed: int, events: int = 0, known: int = 0, **more: Any) -> dict[str, Any]:
     counts = {"read": read, "changed": changed, "events": events, "known": known}
     return {**counts, "bad": [], "bad_count": 0, **more}
 
@@ -64,8 +64,8 @@ def post(platform: Client) -> Post:
 
 def poster(sender: Client) -> Post:
     def send(body: bytes, *, kind: str = LINES, **headers: str) -> HttpResponse:
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return sender.post("/platform/feed", body, content_type=kind, headers=named)
+        header_names = {name.replace("_", "-"): value for name, value in headers.items()}
+        return sender.post("/platform/feed", body, content_type=kind, headers=header_names)
 
     return send
 
@@ -76,7 +76,7 @@ def test_records_lines_as_ingest_does(company: Company, post: Post) -> None:
     answer = post(text(shipment(5, company.pk), tracking(5, "Shipped"), surcharge(1, 5)))
 
     assert answer.status_code == 200
-    assert answer.json() == told(3, 3, 2)
+    assert answer.json() == report(3, 3, 2)
     assert Shipment.objects.get().status == "Shipped"
     assert Delivery.objects.count() == 1
 
@@ -85,7 +85,7 @@ def test_the_same_lines_again_are_known(company: Company, post: Post) -> None:
     body = text(shipment(5, company.pk), tracking(5, "Shipped"))
     post(body)
 
-    assert post(body).json() == told(2, 0, known=2)
+    assert post(body).json() == report(2, 0, known=2)
 
 
 @pytest.mark.parametrize("name", ["gzip", "GZIP", "x-gzip"])
@@ -94,13 +94,13 @@ def test_takes_lines_packed_by_gzip(company: Company, post: Post, name: str) -> 
 
     answer = post(gzip.compress(first) + gzip.compress(second), Content_Encoding=name)
 
-    assert answer.json() == told(2, 2, 1)
+    assert answer.json() == report(2, 2, 1)
 
 
 @pytest.mark.parametrize("body", [b"\n", b"\n \r\n"])
 def test_nothing_to_record_is_fine(post: Post, body: bytes) -> None:
-    assert post(body).json() == told(0, 0)
-    assert post(gzip.compress(body), Content_Encoding="gzip").json() == told(0, 0)
+    assert post(body).json() == report(0, 0)
+    assert post(gzip.compress(body), Content_Encoding="gzip").json() == report(0, 0)
 
 
 def test_names_the_first_hundred_bad_lines_and_counts_all(company: Company, post: Post) -> None:
@@ -164,7 +164,7 @@ def test_other_methods_are_refused(platform: Client) -> None:
     assert platform.put("/platform/feed").status_code == 405
 
 
-# What is sent
+# Request bodies and media types
 
 
 @pytest.mark.parametrize("kind", ["application/x-ndjson; charset=utf-8", "application/jsonl"])
@@ -272,7 +272,7 @@ def test_the_same_key_gets_exactly_the_first_answer(company: Company, post: Post
 
 
 @pytest.mark.parametrize("key", ["", "é", "a" * 256, "a\tb"])
-def test_refuses_a_key_that_is_none(company: Company, post: Post, key: str) -> None:
+def test_refuses_an_invalid_key(company: Company, post: Post, key: str) -> None:
     assert post(text(shipment(5, company.pk)), Idempotency_Key=key).status_code == 422
     assert not Shipment.objects.exists()
     assert not KeptBundle.objects.exists()
@@ -289,7 +289,7 @@ def test_forgets_a_key_after_a_day(company: Company, post: Post) -> None:
     post(text(shipment(5, company.pk)), Idempotency_Key="a")
     KeptBundle.objects.update(created_at=timezone.now() - timedelta(hours=25))
 
-    assert post(text(shipment(6, company.pk)), Idempotency_Key="a").json() == told(1, 1)
+    assert post(text(shipment(6, company.pk)), Idempotency_Key="a").json() == report(1, 1)
     KeptBundle.objects.update(created_at=timezone.now() - timedelta(hours=25))
     assert retention.forget_old(retention.Sweep()).rows["answers"] == 1
 
@@ -305,18 +305,18 @@ def test_while_the_first_is_running_the_second_waits(company: Company, post: Pos
 
 
 def test_after_a_crash_in_the_middle_the_key_is_free_again(company: Company, post: Post) -> None:
-    """What a killed process leaves: lines that are recorded, and a mark that nobody renews."""
+    """Play a killed process: its lines are recorded, and nobody renews its mark."""
     body = text(shipment(5, company.pk), tracking(5, "Shipped"))
     post(body, Idempotency_Key="a")
     KeptBundle.objects.update(answer="", busy_until=timezone.now())
 
     answer = post(body, Idempotency_Key="a")
 
-    assert answer.json() == told(2, 0, known=2)
+    assert answer.json() == report(2, 0, known=2)
     assert post(body, Idempotency_Key="a").content == answer.content
 
 
-def test_whoever_was_taken_for_dead_tells_what_the_other_told(db: None) -> None:
+def test_late_first_run_returns_the_answer_of_the_second(db: None) -> None:
     bundles.begin_bundle("a", "1")
     KeptBundle.objects.update(busy_until=timezone.now())
     bundles.begin_bundle("a", "1")
@@ -329,26 +329,26 @@ def test_a_long_bundle_is_held(
     company: Company, post: Post, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recording_bundles, "clock", iter(range(0, 100, 6)).__next__)
-    held = []
-    monkeypatch.setattr(bundles, "hold_bundle", held.append)
+    held_keys = []
+    monkeypatch.setattr(bundles, "hold_bundle", held_keys.append)
 
     assert post(text(*[b"{"] * 1500), Idempotency_Key="a").status_code == 200
 
-    assert held == ["a"] * 3
+    assert held_keys == ["a"] * 3
 
 
 @pytest.mark.usefixtures("rows_to_keep")
-def test_of_two_at_once_one_records_and_the_other_is_told_to_wait(
+def test_second_request_at_once_is_told_to_wait(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    company, begun, gate = build.company(), Signal(), Signal()
+    company, started, gate = build.company(), Signal(), Signal()
     post = poster(client())
     record = feed_views.record
 
-    def slowly(*given: Any) -> dict[str, Any]:
-        begun.set()
+    def slowly(*arguments: Any) -> dict[str, Any]:
+        started.set()
         assert gate.wait(20)
-        return record(*given)
+        return record(*arguments)
 
     monkeypatch.setattr(feed_views, "record", slowly)
     body = text(shipment(5, company.pk))
@@ -361,12 +361,12 @@ def test_of_two_at_once_one_records_and_the_other_is_told_to_wait(
 
     with ThreadPoolExecutor(1) as threads:
         running = threads.submit(first)
-        assert begun.wait(20)
+        assert started.wait(20)
         second = post(body, Idempotency_Key="a")
         gate.set()
 
     assert second.status_code == 409
-    assert running.result().json() == told(1, 1)
+    assert running.result().json() == report(1, 1)
 
 
 @pytest.mark.usefixtures("rows_to_keep")
@@ -386,10 +386,11 @@ def test_the_command_and_the_address_at_once_are_as_good_as_one(tmp_path: Path) 
             connections.close_all()
 
     with ThreadPoolExecutor(3) as threads:
-        told = list(threads.map(run, [None, *senders]))
+        answers = list(threads.map(run, [None, *senders]))
 
-    assert sum(each["changed"] for each in told) == sum(each["events"] for each in told) * 2 == 200
-    assert sum(each["known"] for each in told) == 400
+    assert sum(each["changed"] for each in answers) == 200
+    assert sum(each["events"] for each in answers) == 100
+    assert sum(each["known"] for each in answers) == 400
     assert TrackingUpdate.objects.count() == 100
 
 
@@ -397,7 +398,7 @@ def test_the_command_and_the_address_at_once_are_as_good_as_one(tmp_path: Path) 
 
 
 def test_a_process_records_two_bundles_at_a_time(post: Post) -> None:
-    with feed_views.place(), feed_views.place():
+    with feed_views.batch_slot(), feed_views.batch_slot():
         answer = post(b"\n")
 
     assert (answer.status_code, answer["Retry-After"]) == (429, "2")
@@ -413,7 +414,7 @@ def test_has_a_limit_of_its_own(post: Post, settings: Settings, company: Company
     assert post(b"\n").status_code == 429
 
 
-def test_one_that_takes_too_long_says_where_to_go_on(
+def test_slow_bundle_says_where_to_resume(
     company: Company, post: Post, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recording_bundles, "clock", iter([0, 30, 60]).__next__)
@@ -425,7 +426,7 @@ def test_one_that_takes_too_long_says_where_to_go_on(
     assert (answer.json()["code"], answer.json()["reached"]) == ("batch_too_long", 1000)
     assert Shipment.objects.count() == 1000
     monkeypatch.undo()
-    assert post(text(*lines), Idempotency_Key="a").json() == told(1500, 500, known=1000)
+    assert post(text(*lines), Idempotency_Key="a").json() == report(1500, 500, known=1000)
 
 
 @pytest.mark.usefixtures("rows_to_keep")
@@ -451,7 +452,7 @@ def test_a_database_that_fails_in_the_middle_is_told_and_a_repeat_mends_it(
     assert answer.json()["reached"] == 1
     assert "closed the connection" not in answer.content.decode()
     assert not TrackingUpdate.objects.exists()
-    assert post(body, Idempotency_Key="a").json() == told(2, 1, 1, known=1)
+    assert post(body, Idempotency_Key="a").json() == report(2, 1, 1, known=1)
 
 
 @pytest.mark.parametrize("step", ["begin_bundle", "answer_bundle"])
@@ -518,19 +519,19 @@ def test_odd_lines_are_bad_lines(company: Company, post: Post, line: bytes) -> N
 def test_is_described_as_it_answers(company: Company, post: Post) -> None:
     operation = description()["paths"]["/platform/feed"]["post"]
     (example,) = operation["requestBody"]["content"][LINES]["examples"].values()
-    sent = example["value"].replace('"company_id": 1', f'"company_id": {company.pk}')
+    lines = example["value"].replace('"company_id": 1', f'"company_id": {company.pk}')
 
-    answer = post(sent.encode())
+    answer = post(lines.encode())
 
-    assert answer.json() == told(2, 2, 1)
-    conforms(answer.json(), shown(operation, "200"))
+    assert answer.json() == report(2, 2, 1)
+    conforms(answer.json(), response_schema(operation, "200"))
     has_headers(answer, operation["responses"]["200"])
     assert operation["security"] == [{"platformToken": []}]
     for status in ("400", "413", "415"):
         assert status in operation["responses"]
 
 
-def shown(operation: dict[str, Any], status: str) -> dict[str, Any]:
+def response_schema(operation: dict[str, Any], status: str) -> dict[str, Any]:
     return operation["responses"][status]["content"]["application/json"]["schema"]
 
 
@@ -545,4 +546,4 @@ def test_refuses_in_the_shape_it_describes(post: Post) -> None:
 
     assert [answer.status_code for answer in answers] == [400, 415, 422, 401]
     for answer in answers:
-        conforms(answer.json(), shown(operation, str(answer.status_code)))
+        conforms(answer.json(), response_schema(operation, str(answer.status_code)))

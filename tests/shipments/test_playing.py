@@ -1,4 +1,4 @@
-"""The platform played by a company: for its own shipments, and for nobody else's."""
+"""A company plays the platform for its own shipments, and for nobody else's."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Tracking updates go by whole weeks, but for those that somebody still needs."""
+"""Tracking updates are dropped by whole weeks, except those that somebody still needs."""
 
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -16,7 +16,7 @@ from tests.shipments.feeding import ingest, shipment, tracking, write
 
 TABLE = Partitioned("shipments_trackingupdate", "day", "date")
 THIS_WEEK = partitions.coming_weeks()[0]
-# What is older than five weeks goes: the first two, and of the third week what is a day too young.
+# Updates older than five weeks go: two weeks, and the days of a third that are old enough.
 OLD, OLDER, YOUNG = (THIS_WEEK - timedelta(weeks=weeks) for weeks in (6, 7, 5))
 BEFORE = datetime.fromisoformat(f"{YOUNG + timedelta(days=3)}T15:00:00+00:00")
 
@@ -49,22 +49,22 @@ def told_of(company: Company, shipment_id: int, *days: date) -> None:
 
 
 def prune(lines: list[str], *, dry_run: bool = False, only_weeks: bool = True) -> Pruned:
-    told = Told(lines.append, lambda text: None, dry_run)
+    output = Told(lines.append, lambda text: None, dry_run)
     # Any rows that name shipments.
     needed = Incidence.objects.all()
-    return pruning.prune_updates(BEFORE, told, needed=needed, only_weeks=only_weeks)
+    return pruning.prune_updates(BEFORE, output, needed=needed, only_weeks=only_weeks)
 
 
-def left() -> list[tuple[int, int, date]]:
-    found = TrackingUpdate.objects.order_by("shipment_id", "digest")
-    return [(each.shipment_id, each.digest[0], each.day) for each in found]
+def remaining_updates() -> list[tuple[int, int, date]]:
+    updates = TrackingUpdate.objects.order_by("shipment_id", "digest")
+    return [(each.shipment_id, each.digest[0], each.day) for each in updates]
 
 
 def test_what_is_needed_moves_before_its_week_is_dropped(
     weeks: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pruning, "PAGES", 1)
-    # More than a page, so that some shipments are met twice.
+    # More than a page, so that some shipments appear twice.
     for number in range(100, 300):
         told_of(weeks, number, OLDER, OLD)
     told_of(weeks, 1, OLDER, YOUNG)
@@ -77,7 +77,7 @@ def test_what_is_needed_moves_before_its_week_is_dropped(
     lines: list[str] = []
 
     assert prune(rehearsed, dry_run=True).kept == ()
-    assert len(left()) == 407
+    assert len(remaining_updates()) == 407
     assert prune(lines).kept == ()
 
     assert rehearsed[0] == "would keep 3 old tracking updates that are still needed"
@@ -85,7 +85,7 @@ def test_what_is_needed_moves_before_its_week_is_dropped(
     assert [line.partition(",")[0] for line in lines[1:]] == [
         f"dropped shipments_trackingupdate_{week:%Y%m%d}" for week in (OLDER, OLD)
     ]
-    assert left() == [
+    assert remaining_updates() == [
         # Nothing newer than that day is known of it.
         (1, 1, YOUNG),
         (2, 0, today),
@@ -107,7 +107,7 @@ def test_to_the_day_goes_part_of_a_week(weeks: Company) -> None:
     prune(lines, only_weeks=False)
 
     assert f"deleted 2 rows of shipments_trackingupdate_{YOUNG:%Y%m%d}" in lines
-    assert [shipment_id for shipment_id, _, _ in left()] == [2, 2]
+    assert [shipment_id for shipment_id, _, _ in remaining_updates()] == [2, 2]
 
 
 def test_a_line_that_was_told_in_another_week_is_known(weeks: Company, tmp_path: Path) -> None:
@@ -119,4 +119,4 @@ def test_a_line_that_was_told_in_another_week_is_known(weeks: Company, tmp_path:
 
     assert again.counts["known"] == 2
     assert again.counts["changed"] == 0
-    assert [day for _, _, day in left()] == [OLD]
+    assert [day for _, _, day in remaining_updates()] == [OLD]

@@ -21,10 +21,10 @@ def test_an_end_is_not_a_line(content: bytes) -> None:
 
 
 def test_a_group_is_no_larger_than_asked_for() -> None:
-    found = list(reading.groups(io.BytesIO(b"x\n" * 1001), 500))
+    groups = list(reading.groups(io.BytesIO(b"x\n" * 1001), 500))
 
-    assert [len(group) for group in found] == [500, 500, 1]
-    assert found[-1] == [(1001, b"x")]
+    assert [len(group) for group in groups] == [500, 500, 1]
+    assert groups[-1] == [(1001, b"x")]
 
 
 def test_puts_lines_together_that_arrive_in_pieces() -> None:
@@ -45,16 +45,16 @@ def test_hands_on_a_pipes_lines_as_they_come() -> None:
 
 def test_a_line_without_an_end_costs_no_memory() -> None:
     class Endless(io.RawIOBase):
-        left = 64
+        remaining = 64
 
         def read1(self, size: int) -> bytes:
-            self.left -= 1
-            return b"x" * size if self.left else b""
+            self.remaining -= 1
+            return b"x" * size if self.remaining else b""
 
     tracemalloc.start()
-    found = [line for group in reading.groups(Endless(), 500) for line in group]
+    lines_read = [line for group in reading.groups(Endless(), 500) for line in group]
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
 
-    assert [len(line) for _, line in found] == [reading.LONGEST_LINE_BYTES + 1]
+    assert [len(line) for _, line in lines_read] == [reading.LONGEST_LINE_BYTES + 1]
     assert peak < 1_000_000

@@ -1,4 +1,4 @@
-"""One parcel is found under every usual spelling of its number, and only by its company."""
+"""A parcel is found by every usual spelling of its number, and only by its company."""
 
 import json
 
@@ -48,17 +48,17 @@ def test_the_spelling_that_was_asked_for_comes_first(company: Company) -> None:
     build.shipment(company, 6, tracking_number="AB1")
 
     for number, ids in (("AB-1", [5, 6]), ("AB1", [6, 5])):
-        found = company.shipments.numbered([number]).order_by("place", "-pk")
-        assert [one.pk for one in found] == ids
+        shipments = company.shipments.numbered([number]).order_by("place", "-pk")
+        assert [one.pk for one in shipments] == ids
 
 
 def test_several_numbers_keep_their_order_and_count_once(company: Company) -> None:
     for id, number in ((5, "A 5"), (6, "B-6"), (7, "C7")):
         build.shipment(company, id, tracking_number=number)
 
-    found = company.shipments.numbered(["c-7", "b6", "a5", "A 5"]).order_by("place", "pk")
+    shipments = company.shipments.numbered(["c-7", "b6", "a5", "A 5"]).order_by("place", "pk")
 
-    assert [one.pk for one in found] == [7, 6, 5]
+    assert [one.pk for one in shipments] == [7, 6, 5]
 
 
 @pytest.mark.parametrize("number", ["", "---", " ", "\x00", "\u0640"])

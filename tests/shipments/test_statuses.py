@@ -2,7 +2,7 @@ import pytest
 
 from shipments import statuses
 
-# In id order (decision W18): the name, and how types 3 and 4 say it.
+# Names in id order (decision W18), and their forms in types 3 and 4.
 TABLE = {
     1: ("Created", "created"),
     2: ("Shipped", "shipped"),

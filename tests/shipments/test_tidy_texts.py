@@ -1,4 +1,4 @@
-"""Blanks, accents and noise of the platform's texts and amounts make nothing new of them."""
+"""Blanks, accents and noise in the platform's texts and amounts create nothing new."""
 
 from pathlib import Path
 
@@ -71,8 +71,8 @@ def test_every_short_text_is_stored_tidy(company: Company, tmp_path: Path) -> No
     assert (scan.location, scan.status_description) == ("León, MX", "a b")
     charge = Surcharge.objects.get()
     assert (charge.surcharge_type, charge.reason, charge.currency) == ("Over weight", "big", "MXN")
-    known = Incidence.objects.get()
-    assert (known.kind, known.description) == ("lost", "x y")
+    stored = Incidence.objects.get()
+    assert (stored.kind, stored.description) == ("lost", "x y")
 
 
 def test_a_status_that_differs_in_blanks_tells_nothing(company: Company, tmp_path: Path) -> None:
@@ -117,7 +117,9 @@ def test_noise_of_doubles_is_rounded_away(
 
 
 @pytest.mark.parametrize("amount", [12.49999, 0.00001, 1e-10, 9999999999.99999])
-def test_what_is_no_noise_is_a_bad_line(company: Company, tmp_path: Path, amount: float) -> None:
+def test_amount_beyond_rounding_noise_is_a_bad_line(
+    company: Company, tmp_path: Path, amount: float
+) -> None:
     fed = ingest(write(tmp_path / "feed", shipment(5, company.pk), surcharge(1, 5, amount=amount)))
 
     (reason,) = fed.reasons

@@ -43,7 +43,7 @@ def test_sends_the_shipments_real_data_with_these_headers_and_no_other(
     head, body = head_and_body(listening)
     length = len(listening.requests[0].partition(b"\r\n\r\n")[2])
     assert head[0] == "POST /hook HTTP/1.1"
-    # What HTTP itself needs, and the three of decision W24.
+    # The headers that HTTP needs, and the three of decision W24.
     assert sorted(head[1:]) == [
         "Accept-Encoding: identity",
         "Accept: */*",
@@ -85,7 +85,7 @@ def test_an_unregistered_url_gets_tracking_simple_without_authorization(
 
 
 @pytest.mark.parametrize(
-    ("type_id", "told"),
+    ("type_id", "expected"),
     [
         (1, {"carrierName": "sample", "trackingNumber": "NEW1", "status": "Delivered"}),
         (2, {"orderData": {"shopId": 1, "orderIdentifier": "1001"}}),
@@ -96,7 +96,7 @@ def test_an_unregistered_url_gets_tracking_simple_without_authorization(
     ],
 )
 def test_sends_the_type_that_is_registered_made_up_where_nothing_is_known(
-    api: APIClient, company: Company, listening: Receiver, type_id: int, told: dict
+    api: APIClient, company: Company, listening: Receiver, type_id: int, expected: dict
 ) -> None:
     build.webhook(company, type_id, url=listening.url)
 
@@ -104,7 +104,7 @@ def test_sends_the_type_that_is_registered_made_up_where_nothing_is_known(
 
     head, body = head_and_body(listening)
     assert not [line for line in head if line.lower().startswith("x-webhook")]
-    assert holds(body, told), body
+    assert holds(body, expected), body
 
 
 def holds(body: Any, part: Any) -> bool:
@@ -164,8 +164,8 @@ def test_holds_no_transaction_while_the_receiver_makes_up_its_mind() -> None:
         visitor.read_request()
         parameters = connection.get_connection_params()
         keep = ("host", "port", "user", "password", "dbname")
-        found = {name: parameters[name] for name in keep if parameters.get(name)}
-        with psycopg.connect(**found, autocommit=True) as other:
+        options = {name: parameters[name] for name in keep if parameters.get(name)}
+        with psycopg.connect(**options, autocommit=True) as other:
             rows = other.execute(
                 "SELECT state FROM pg_stat_activity"
                 " WHERE datname = current_database() AND pid <> pg_backend_pid()"

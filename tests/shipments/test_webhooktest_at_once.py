@@ -1,4 +1,4 @@
-"""Test sends that hang keep few web threads: the others are for everybody else."""
+"""Test sends that hang occupy few web threads: the others are for everybody else."""
 
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("loopback")
 
 
 def hang(number: int, *, company: int = 0, process: str = "another") -> None:
-    """So many test sends are in flight, each of a company of its own unless one is named."""
+    """Record N test sends in flight, each of a company of its own unless one is given."""
     until = timezone.now() + timedelta(seconds=5)
     for each in range(number):
         of = company or 900_000 + each
@@ -116,7 +116,7 @@ def test_a_url_that_may_not_be_is_told_so_even_then(api: APIClient, company: Com
 
 
 @pytest.mark.usefixtures("rows_to_keep")
-def test_those_that_come_at_once_do_not_pass_the_bound() -> None:
+def test_simultaneous_test_sends_respect_the_limit() -> None:
     together = Barrier(6)
 
     def take(_: int) -> bool:
@@ -130,6 +130,6 @@ def test_those_that_come_at_once_do_not_pass_the_bound() -> None:
         return True
 
     with ThreadPoolExecutor(6) as pool:
-        taken = list(pool.map(take, range(6)))
+        results = list(pool.map(take, range(6)))
 
-    assert sum(taken) == sample_delivery.PER_COMPANY
+    assert sum(results) == sample_delivery.PER_COMPANY

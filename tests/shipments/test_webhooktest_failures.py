@@ -19,10 +19,10 @@ pytestmark = pytest.mark.usefixtures("loopback")
 
 @pytest.fixture
 def closed_port() -> Iterator[int]:
-    """Where nobody listens, and nobody can begin to."""
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        yield held.getsockname()[1]
+    """Yield a port where nobody listens, and nobody can start to."""
+    with socket.socket() as socket_:
+        socket_.bind(("127.0.0.1", 0))
+        yield socket_.getsockname()[1]
 
 
 @pytest.mark.parametrize(
@@ -31,10 +31,10 @@ def closed_port() -> Iterator[int]:
 )
 def test_an_answer_that_is_no_success_is_told(api: APIClient, answer: bytes, status: int) -> None:
     with receiver(saying(b"HTTP/1.1 " + answer + b"\r\nContent-Length: 0\r\n\r\n")) as running:
-        told = tried(api, running.url)
+        result = tried(api, running.url)
 
-    assert (told["delivered"], told["status"]) == (False, status)
-    assert told["error"] == "The receiver must answer with a status from 200 to 299."
+    assert (result["delivered"], result["status"]) == (False, status)
+    assert result["error"] == "The receiver must answer with a status from 200 to 299."
 
 
 def test_a_failure_is_told_in_a_general_sentence(
@@ -42,20 +42,20 @@ def test_a_failure_is_told_in_a_general_sentence(
 ) -> None:
     settings.DELIVERY_TIMEOUT_SECONDS = 30
     with receiver(saying(b"what?")) as rude, receiver(silent) as mute:
-        told = {
+        results = {
             "closed": tried(api, f"http://127.0.0.1:{closed_port}/"),
             "rude": tried(api, rude.url),
         }
         settings.DELIVERY_TIMEOUT_SECONDS = 0.3
-        told["mute"] = tried(api, mute.url)
+        results["mute"] = tried(api, mute.url)
 
-    assert {name: each["error"] for name, each in told.items()} == {
+    assert {name: each["error"] for name, each in results.items()} == {
         "closed": UNREACHABLE,
         "rude": "The receiver closed the connection or did not answer in HTTP.",
         "mute": "The receiver did not answer within the time limit.",
     }
-    assert all(each["delivered"] is False for each in told.values())
-    assert all(each["status"] is None for each in told.values())
+    assert all(each["delivered"] is False for each in results.values())
+    assert all(each["status"] is None for each in results.values())
 
 
 def test_an_address_that_is_forbidden_reads_like_one_that_is_not_there() -> None:

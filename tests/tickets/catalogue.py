@@ -1,6 +1,6 @@
-"""The ticket types that a new installation has, as decision T14 lists them."""
+"""Ticket types of a new installation, as decision T14 lists them."""
 
-# id, name, what a ticket of the type is about, whether it must say so.
+# id, name, the reference of a ticket of this type, and whether the reference is required.
 CATALOGUE = [
     (2, "carrier", "", False),
     (3, "overweight", "guide", True),

@@ -1,4 +1,4 @@
-"""Many threads at one thing, released together, each with its own database connection."""
+"""Threads that run calls at the same moment, each with its own database connection."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -15,14 +15,14 @@ Result = TypeVar("Result")
 
 
 class Racers:
-    """Threads that stay for all rounds, as a new connection for each would blur the start."""
+    """Threads that stay for all rounds, as opening connections would blur the start."""
 
     def __init__(self, number: int) -> None:
         self.number = number
         self.pool = ThreadPoolExecutor(number)
 
     def run(self, calls: Sequence[Callable[[], Result]]) -> list[Result]:
-        """What each call returned, in order; raises what the first of them raised."""
+        """Start all calls together; return their results in order, or raise the first error."""
         assert len(calls) <= self.number
         barrier = Barrier(len(calls))
 
@@ -34,18 +34,18 @@ class Racers:
         return [future.result(timeout=2 * PATIENCE_SECONDS) for future in futures]
 
     def close(self) -> None:
-        # As many at once as there are threads, so that each closes its own.
+        # One call per thread at the same time, so that each thread closes its own connection.
         self.run([connections.close_all] * self.number)
         self.pool.shutdown()
 
 
 @contextmanager
 def racers(number: int) -> Iterator[Racers]:
-    made = Racers(number)
+    threads = Racers(number)
     try:
-        yield made
+        yield threads
     finally:
-        made.close()
+        threads.close()
 
 
 def in_order(
@@ -54,22 +54,22 @@ def in_order(
     *,
     at: re.Pattern[str] | None = None,
 ) -> list[object]:
-    """What both give when the second begins before the first has committed, and has to wait.
+    """Return both results when `second` starts before `first` commits, and has to wait.
 
-    Where the second raises, that is what it gives. `at`: the statement in which it has to wait.
+    An exception of `second` is its result. `at` matches the statement in which it has to wait.
     """
-    done = Event()
+    first_started = Event()
 
     def go_first() -> object:
         with transaction.atomic():
             result = first()
-            done.set()
+            first_started.set()
             statement = wait_until_waited_for()
             assert at is None or at.search(statement), f"waited, but in {statement}"
         return result
 
     def go_second() -> object:
-        done.wait(PATIENCE_SECONDS)
+        first_started.wait(PATIENCE_SECONDS)
         try:
             return second()
         except Exception as error:
@@ -80,8 +80,8 @@ def in_order(
 
 
 def wait_until_waited_for() -> str:
-    """Return the statement in which somebody waits for this transaction."""
-    found: list[int] = []
+    """Wait until another connection waits for this transaction; return its statement."""
+    waiting_pids: list[int] = []
 
     def is_waited_for() -> bool:
         with connection.cursor() as cursor:
@@ -89,20 +89,20 @@ def wait_until_waited_for() -> str:
                 "SELECT pid FROM pg_locks "
                 "WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"
             )
-            found.extend(pid for (pid,) in cursor.fetchall())
-        return bool(found)
+            waiting_pids.extend(pid for (pid,) in cursor.fetchall())
+        return bool(waiting_pids)
 
     wait_until(is_waited_for, "somebody who waits for this transaction")
-    # Read last: within a transaction the view shows what it showed first.
+    # Read the view last: within a transaction it keeps showing its first contents.
     with connection.cursor() as cursor:
-        cursor.execute("SELECT query FROM pg_stat_activity WHERE pid = %s", [found[0]])
+        cursor.execute("SELECT query FROM pg_stat_activity WHERE pid = %s", [waiting_pids[0]])
         return str(cursor.fetchone()[0])
 
 
 def meanwhile(first: Callable[[], object], second: Callable[[], object]) -> list[object]:
-    """Return what both return when the second runs while the first has not committed.
+    """Return both results when `second` runs while `first` has not committed.
 
-    A second act that waits for the first ends with the lock timeout, whose error is raised here.
+    If `second` waits for `first`, it ends with the lock timeout, whose error is raised here.
     """
     with racers(1) as beside, transaction.atomic():
         return [first(), *beside.run([second])]
@@ -110,7 +110,7 @@ def meanwhile(first: Callable[[], object], second: Callable[[], object]) -> list
 
 @contextmanager
 def unfinished(*acts: Callable[[], object]) -> Iterator[None]:
-    """Others have done this in a transaction that commits when the block ends."""
+    """Run the acts in another transaction, which commits when the block ends."""
     ready, end = Event(), Event()
 
     def run() -> None:

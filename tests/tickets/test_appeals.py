@@ -1,4 +1,4 @@
-"""A decision is appealed once, and a lead decides on that (decision N14)."""
+"""A decision is appealed once, and a lead decides on the appeal (decision N14)."""
 
 import json
 from datetime import timedelta
@@ -30,15 +30,15 @@ PHOTO = {"field_id": "photo", "type": "file", "value": "https://files.example.co
 
 @pytest.fixture
 def eve(db: None) -> User:
-    """A lead."""
+    """Create a lead."""
     return build.agent("eve", group="lead").user
 
 
 @pytest.fixture
 def ticket(company: Company, agent: Any) -> Ticket:
-    """One that Ada has just declined."""
-    made = build.ticket(company, type_id=5, shipment_id=4101, status=Status.IN_REVIEW)
-    return decline(made, agent.user)
+    """Create a ticket that Ada has just declined."""
+    ticket = build.ticket(company, type_id=5, shipment_id=4101, status=Status.IN_REVIEW)
+    return decline(ticket, agent.user)
 
 
 def decline(ticket: Ticket, user: User) -> Ticket:
@@ -49,7 +49,7 @@ def appeal(api: APIClient, ticket: Ticket, comment: str = "Look again.", **body:
     return api.post(f"/company/tickets/{ticket.pk}/appeal", {"comment": comment, **body})
 
 
-def shown(api: APIClient, ticket: Ticket) -> dict[str, Any]:
+def ticket_data(api: APIClient, ticket: Ticket) -> dict[str, Any]:
     (row,) = api.get(f"/company/tickets/{ticket.pk}?getComments=true").json()["data"]
     return row
 
@@ -67,14 +67,14 @@ def refused(answer: Any) -> tuple[int, str, str]:
     return answer.status_code, answer.json()["code"], answer.json()["message"]
 
 
-def test_keeps_the_status_and_stands_in_the_conversation(api: APIClient, ticket: Ticket) -> None:
-    assert shown(api, ticket)["appeal"] is None
+def test_appeal_keeps_the_status_and_is_in_the_conversation(api: APIClient, ticket: Ticket) -> None:
+    assert ticket_data(api, ticket)["appeal"] is None
 
     answer = appeal(api, ticket, documents=[PHOTO])
 
     assert (answer.status_code, answer.json()) == (200, {"data": True})
     assert (answer["X-Ticket-Changed"], answer["X-Ticket-Status"]) == ("1", "3")
-    row = shown(api, ticket)
+    row = ticket_data(api, ticket)
     assert row["ticket_status_id"] == Status.DECLINED
     assert [one["to"] for one in row["history"]] == [3]
     assert row["appeal"] == {
@@ -91,30 +91,32 @@ def test_keeps_the_status_and_stands_in_the_conversation(api: APIClient, ticket:
     assert (entry.kind, entry.by, entry.public) == ("appealed", "company", False)
 
 
-def test_its_documents_come_behind_those_of_the_ticket(api: APIClient, ticket: Ticket) -> None:
+def test_documents_of_an_appeal_follow_those_of_the_ticket(api: APIClient, ticket: Ticket) -> None:
     Document.objects.create(ticket=ticket, position=0, field_id="first")
 
     appeal(api, ticket, documents=[PHOTO, {"field_id": "third"}])
 
-    fields = [one["field_id"] for one in shown(api, ticket)["documents"]]
+    fields = [one["field_id"] for one in ticket_data(api, ticket)["documents"]]
     assert fields == ["first", "photo", "third"]
 
 
-@pytest.mark.parametrize("named", [{"field_id": "photo"}, {"field_id": "1", "key": "photo"}])
-def test_its_documents_are_what_was_asked_for(
-    api: APIClient, ticket: Ticket, named: dict[str, str]
+@pytest.mark.parametrize("document", [{"field_id": "photo"}, {"field_id": "1", "key": "photo"}])
+def test_documents_of_an_appeal_fulfil_requested_ones(
+    api: APIClient, ticket: Ticket, document: dict[str, str]
 ) -> None:
     for name in ("photo", "invoice"):
         ticket.requested_documents.create(name=name, created_at=timezone.now())
 
-    appeal(api, ticket, documents=[{**PHOTO, **named}])
+    appeal(api, ticket, documents=[{**PHOTO, **document}])
 
-    asked = {one["name"]: one["fulfilled"] for one in shown(api, ticket)["requested_documents"]}
-    assert asked == {"photo": True, "invoice": False}
+    requests = {
+        one["name"]: one["fulfilled"] for one in ticket_data(api, ticket)["requested_documents"]
+    }
+    assert requests == {"photo": True, "invoice": False}
 
 
 @pytest.mark.parametrize("body", [{}, {"comment": ""}, {"comment": " \u200b\n"}])
-def test_asks_for_a_comment(api: APIClient, ticket: Ticket, body: dict[str, str]) -> None:
+def test_appeal_requires_a_comment(api: APIClient, ticket: Ticket, body: dict[str, str]) -> None:
     answer = api.post(f"/company/tickets/{ticket.pk}/appeal", body)
 
     assert answer.status_code == 400
@@ -123,7 +125,7 @@ def test_asks_for_a_comment(api: APIClient, ticket: Ticket, body: dict[str, str]
 
 
 @pytest.mark.parametrize("status", [one for one in Status if one != Status.DECLINED])
-def test_refuses_where_nothing_was_declined(
+def test_only_a_declined_ticket_is_appealed(
     api: APIClient, company: Company, status: Status
 ) -> None:
     answer = appeal(api, build.ticket(company, status=status))
@@ -136,7 +138,7 @@ def test_refuses_where_nothing_was_declined(
     assert not Comment.objects.exists()
 
 
-def test_refuses_a_second_one_of_the_same_decision(api: APIClient, ticket: Ticket) -> None:
+def test_second_appeal_of_a_decision_is_refused(api: APIClient, ticket: Ticket) -> None:
     appeal(api, ticket)
     before = Ticket.objects.values().get()
 
@@ -151,7 +153,9 @@ def test_refuses_a_second_one_of_the_same_decision(api: APIClient, ticket: Ticke
     assert not Document.objects.exists()
 
 
-def test_refuses_after_a_month(api: APIClient, ticket: Ticket, settings: Settings) -> None:
+def test_appeal_after_a_month_is_refused(
+    api: APIClient, ticket: Ticket, settings: Settings
+) -> None:
     declined_at = timezone.now() - timedelta(days=30, seconds=1)
     Ticket.objects.update(decided_at=declined_at)
 
@@ -165,15 +169,13 @@ def test_refuses_after_a_month(api: APIClient, ticket: Ticket, settings: Setting
     assert appeal(api, ticket).status_code == 200
 
 
-def test_a_ticket_that_does_not_know_when_it_was_decided_is_appealed_once(
-    api: APIClient, company: Company
-) -> None:
+def test_ticket_without_decision_time_is_appealed_once(api: APIClient, company: Company) -> None:
     ticket = build.ticket(company, status=Status.DECLINED)
 
     assert [appeal(api, ticket).status_code for _ in range(2)] == [200, 409]
 
 
-def test_refuses_what_is_another_company_s(birch_api: APIClient, ticket: Ticket) -> None:
+def test_ticket_of_another_company_is_not_found(birch_api: APIClient, ticket: Ticket) -> None:
     missing = birch_api.post("/company/tickets/999/appeal", {"comment": "x"})
 
     answer = appeal(birch_api, ticket)
@@ -205,7 +207,7 @@ def test_a_lead_accepts_and_the_ticket_is_in_review(api: APIClient, ticket: Tick
         f"The appeal of ticket {ticket.pk} is accepted. The ticket is In review.\n"
     )
 
-    row = shown(api, ticket)
+    row = ticket_data(api, ticket)
     assert row["ticket_status_id"] == Status.IN_REVIEW
     assert (row["appeal"]["state"], row["appeal"]["reason"]) == ("accepted", None)
     assert row["appeal"]["decided_at"] is not None
@@ -220,17 +222,17 @@ def test_reopening_the_ticket_accepts_its_appeal(api: APIClient, ticket: Ticket,
 
     working.move(ticket.pk, Status.IN_REVIEW, user=eve, reason="Seen by chance.")
 
-    assert shown(api, ticket)["appeal"]["state"] == "accepted"
+    assert ticket_data(api, ticket)["appeal"]["state"] == "accepted"
 
 
 @pytest.mark.usefixtures("eve")
 def test_a_lead_refuses_and_the_company_reads_why(api: APIClient, ticket: Ticket) -> None:
     appeal(api, ticket)
 
-    told = json.loads(decide(ticket, "refuse", "  The label is not ours. ", "--json"))
+    data = json.loads(decide(ticket, "refuse", "  The label is not ours. ", "--json"))
 
-    assert told == {"ticket_id": ticket.pk, "appeal": "refused", "ticket_status_id": 3}
-    row = shown(api, ticket)
+    assert data == {"ticket_id": ticket.pk, "appeal": "refused", "ticket_status_id": 3}
+    row = ticket_data(api, ticket)
     assert row["ticket_status_id"] == Status.DECLINED
     assert row["appeal"]["state"] == "refused"
     assert row["appeal"]["reason"] == "The label is not ours."
@@ -245,7 +247,7 @@ def test_a_lead_refuses_and_the_company_reads_why(api: APIClient, ticket: Ticket
 
 @pytest.mark.usefixtures("eve")
 @pytest.mark.parametrize(("decision", "now"), [("accept", 6), ("refuse", 3)])
-def test_the_company_is_told_once_of_each(
+def test_company_gets_one_event_for_each_step(
     api: APIClient, company: Company, ticket: Ticket, decision: str, now: int
 ) -> None:
     build.webhook(company, TICKET_UPDATED.id)
@@ -270,9 +272,9 @@ def test_each_decision_can_be_appealed(
     decide(ticket, "accept")
     decline(ticket, agent.user)
 
-    assert shown(api, ticket)["appeal"]["state"] == "accepted"
+    assert ticket_data(api, ticket)["appeal"]["state"] == "accepted"
     assert appeal(api, ticket, "And again.").status_code == 200
-    assert shown(api, ticket)["appeal"]["comment"] == "And again."
+    assert ticket_data(api, ticket)["appeal"]["comment"] == "And again."
 
 
 @pytest.mark.usefixtures("eve")
@@ -318,11 +320,11 @@ def test_the_interface_s_rules_for_a_declined_ticket_stay(api: APIClient, ticket
 
 
 @pytest.mark.parametrize(
-    ("days", "found"), [(0, ["config.E033"]), (1, []), (3651, ["config.E033"])]
+    ("days", "expected"), [(0, ["config.E033"]), (1, []), (3651, ["config.E033"])]
 )
-def test_a_time_that_makes_no_sense_stops_a_start(
-    settings: Settings, days: int, found: list[str]
+def test_invalid_appeal_period_prevents_the_start(
+    settings: Settings, days: int, expected: list[str]
 ) -> None:
     settings.APPEAL_DAYS = days
 
-    assert [one.id for one in run_checks(tags=[SETTINGS]) if one.is_serious()] == found
+    assert [one.id for one in run_checks(tags=[SETTINGS]) if one.is_serious()] == expected

@@ -24,17 +24,17 @@ def opened(api: APIClient, type_id: int = 2) -> Ticket:
     return Ticket.objects.get(pk=answer.json()["id"])
 
 
-def told() -> HistoryEntry:
-    """The line of history that speaks of the assignment."""
+def assignment_entry() -> HistoryEntry:
+    """Return the history entry of the assignment."""
     return HistoryEntry.objects.get(by="system")
 
 
-# load, capacity, last assigned at; the place of who is to get the ticket.
+# Each candidate: load, capacity, last assigned at; then the index of the one to pick.
 @pytest.mark.parametrize(
     ("candidates", "chosen"),
     [
         ([(1, 50, None), (0, 50, None)], 1),
-        # Half of much is less than all but one of little.
+        # Half of a large capacity is less than nearly all of a small one.
         ([(9, 10, None), (20, 40, None)], 1),
         ([(2, 50, LATER), (1, 25, NOON)], 1),
         ([(1, 50, NOON), (1, 50, None)], 1),
@@ -50,9 +50,9 @@ def told() -> HistoryEntry:
 def test_picks_the_least_loaded_then_who_waited_longest(
     candidates: list[tuple[int, int, datetime | None]], chosen: int | None
 ) -> None:
-    known = [AgentLoad(place, str(place), *rest) for place, rest in enumerate(candidates)]
+    loads = [AgentLoad(place, str(place), *rest) for place, rest in enumerate(candidates)]
 
-    picked = pick(known)
+    picked = pick(loads)
 
     assert (picked and picked.agent_id) == chosen
 
@@ -67,7 +67,7 @@ def test_gives_a_new_ticket_to_an_agent_and_says_why(api: APIClient, company: Co
     assert (ticket.agent, ticket.version) == (bob, 1)
     bob.refresh_from_db()
     assert bob.last_assigned_at >= started
-    line = told()
+    line = assignment_entry()
     assert (line.was, line.now, line.public) == (1, 1, False)
     assert (line.kind, line.reason) == ("assigned", "")
     assert line.data == {
@@ -87,7 +87,7 @@ def test_counts_only_tickets_whose_clock_runs(
     assert opened(api).agent == (bob if status in RUNNING else ada)
 
 
-def test_asks_for_the_skill_and_takes_none_chosen_for_all(api: APIClient) -> None:
+def test_skill_is_required_unless_an_agent_chose_none(api: APIClient) -> None:
     build.agent("ada", skills=[4, 5])
     bob = build.agent("bob", skills=[2], last_assigned_at=NOON)
 
@@ -98,30 +98,32 @@ def test_asks_for_the_skill_and_takes_none_chosen_for_all(api: APIClient) -> Non
 
 
 @pytest.mark.parametrize("away", ["available", "is_active"])
-def test_passes_over_who_is_away(api: APIClient, agent: Agent, away: str) -> None:
+def test_passes_over_unavailable_agents(api: APIClient, agent: Agent, away: str) -> None:
     Agent.objects.filter(pk=agent.pk).update(available=away != "available")
     User.objects.filter(pk=agent.user_id).update(is_active=away != "is_active")
 
     ticket = opened(api)
 
     assert ticket.agent is None
-    assert (told().kind, told().reason) == ("unassigned", "")
-    assert told().data == {"why": "nobody_available", "loads": {}}
+    assert (assignment_entry().kind, assignment_entry().reason) == ("unassigned", "")
+    assert assignment_entry().data == {"why": "nobody_available", "loads": {}}
 
 
-def test_leaves_a_ticket_unassigned_when_all_have_enough(api: APIClient, company: Company) -> None:
+def test_leaves_a_ticket_unassigned_when_all_are_at_capacity(
+    api: APIClient, company: Company
+) -> None:
     ada = build.agent("ada", capacity=1)
     build.ticket(company, agent=ada)
 
     ticket = opened(api)
 
     assert ticket.agent is None
-    line = told()
+    line = assignment_entry()
     assert (line.kind, line.reason) == ("unassigned", "")
     assert line.data == {"why": "all_at_capacity", "loads": {"ada": [1, 1]}}
 
 
-def test_never_fails_the_request(
+def test_assignment_errors_do_not_fail_the_request(
     api: APIClient, agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def too_late(type_id: int) -> list[int]:
@@ -132,8 +134,8 @@ def test_never_fails_the_request(
     ticket = opened(api)
 
     assert ticket.agent is None
-    assert (told().kind, told().reason) == ("unassigned", "")
-    assert told().data == {"why": "lock_timeout", "loads": {}}
+    assert (assignment_entry().kind, assignment_entry().reason) == ("unassigned", "")
+    assert assignment_entry().data == {"why": "lock_timeout", "loads": {}}
 
 
 def test_finds_agents_later_for_tickets_that_wait_the_most_urgent_first(
@@ -149,7 +151,7 @@ def test_finds_agents_later_for_tickets_that_wait_the_most_urgent_first(
     jobs.assign_waiting()
 
     assert list(Ticket.objects.filter(agent=ada).order_by("pk")) == waiting[:2]
-    # It says that it found somebody, and not every ten seconds that it did not.
+    # History records each assignment, but not the failed tries, which come every ten seconds.
     assert HistoryEntry.objects.filter(by="system").count() == 3 + 2
     jobs.assign_waiting()
     assert HistoryEntry.objects.filter(by="system").count() == 3 + 2
@@ -169,7 +171,7 @@ def test_does_not_let_a_type_that_nobody_takes_hold_up_the_others(
     assert list(Ticket.objects.filter(agent=None).order_by("pk")) == nobody
 
 
-def test_stops_after_its_share_and_goes_on_with_the_next_sweep(
+def test_sweep_stops_at_its_limit_and_continues_next_time(
     company: Company, agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(automatic, "MOST_AT_ONCE", 2)
@@ -179,7 +181,7 @@ def test_stops_after_its_share_and_goes_on_with_the_next_sweep(
     assert [automatic.assign_waiting() for _ in range(3)] == [2, 1, 0]
 
 
-def test_is_fair_on_a_quiet_day(company: Company) -> None:
+def test_assignment_is_fair_on_a_quiet_day(company: Company) -> None:
     agents = [build.agent(f"agent-{number}") for number in range(8)]
     received = dict.fromkeys((agent.pk for agent in agents), 0)
     for _ in range(80):
@@ -191,7 +193,7 @@ def test_is_fair_on_a_quiet_day(company: Company) -> None:
     assert max(received.values()) / min(received.values()) <= 1.05
 
 
-def test_shares_by_capacity(company: Company) -> None:
+def test_tickets_are_shared_by_capacity(company: Company) -> None:
     capacities = {build.agent(f"agent-{n}", capacity=n * 20).pk: n * 20 for n in (1, 2, 3)}
     for _ in range(90):
         assert automatic.assign(build.ticket(company))

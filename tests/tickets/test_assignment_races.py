@@ -1,4 +1,4 @@
-"""Real threads, real locks: what the picking of agents holds when all come at once."""
+"""Assignment with real threads and locks: its guarantees when many requests come at once."""
 
 from collections import Counter
 from functools import partial
@@ -29,12 +29,12 @@ def acme(transactional_db: None) -> Company:
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a busy machine sixteen in a row may take longer than a caller is made to wait."""
+    """Raise the lock timeout: on a busy machine sixteen in a row exceed a caller's."""
     monkeypatch.setattr(automatic, "LOCK_TIMEOUT", f"{PATIENCE_SECONDS}s")
 
 
 def burst(together: Racers, company: Company, number: int = 16) -> Counter:
-    """Open tickets at the same time; how many each agent (or nobody) got."""
+    """Open tickets at the same time; count how many each agent (or nobody) got."""
     opening = partial(open_ticket, company, CALLER, type_id=2)
     return Counter(ticket.agent_id for ticket in together.run([opening] * number))
 
@@ -57,13 +57,11 @@ def test_shares_a_burst_of_sixteen_over_eight_agents(acme: Company) -> None:
     assert worst_piles(acme, rounds=30) == [2] * 30
 
 
-def test_would_see_a_picker_that_does_not_lock(
-    acme: Company, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_picker_without_a_lock_is_noticed(acme: Company, monkeypatch: pytest.MonkeyPatch) -> None:
     all_there = Barrier(16)
 
     def look_only(type_id: int) -> list[int]:
-        # A machine with little time for us might else let them come one after the other.
+        # Wait for all threads: a busy machine might run them one after the other.
         all_there.wait(PATIENCE_SECONDS)
         return list(Agent.objects.taking(type_id).values_list("pk", flat=True))
 
@@ -92,13 +90,13 @@ def test_several_sweeps_assign_each_ticket_once(acme: Company) -> None:
     }
 
 
-def test_gives_nothing_more_to_who_has_gone(acme: Company) -> None:
+def test_agent_who_left_gets_nothing_more(acme: Company) -> None:
     agents = build_agents(4)
     leaver = agents[0]
-    gone = Event()
+    left_event = Event()
 
     def keep_opening() -> None:
-        while not gone.wait(0.001):
+        while not left_event.wait(0.001):
             open_ticket(acme, CALLER, type_id=2)
         open_ticket(acme, CALLER, type_id=2)
 
@@ -108,12 +106,12 @@ def test_gives_nothing_more_to_who_has_gone(acme: Company) -> None:
             Agent.objects.filter(pk=leaver.pk).update(available=False)
             return Ticket.objects.filter(agent=leaver).count()
         finally:
-            gone.set()
+            left_event.set()
 
     with racers(4) as together:
-        *_, had = together.run([keep_opening] * 3 + [leave])
+        *_, count_at_leave = together.run([keep_opening] * 3 + [leave])
 
-    assert Ticket.objects.filter(agent=leaver).count() == had
+    assert Ticket.objects.filter(agent=leaver).count() == count_at_leave
     assert Ticket.objects.exclude(agent=leaver).count() > 0
 
 
@@ -145,7 +143,7 @@ def test_leaves_the_ticket_to_the_sweep_when_the_agents_stay_locked(
     assert assign_waiting() == 1
 
 
-def test_leaves_nothing_half_done_when_it_dies_between_lock_and_commit(acme: Company) -> None:
+def test_crash_between_lock_and_commit_leaves_nothing(acme: Company) -> None:
     (agent,) = build_agents(1)
 
     def die() -> None:

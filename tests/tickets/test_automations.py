@@ -1,4 +1,4 @@
-"""Reminders, closing and escalation: once each, by name, and never against who has answered."""
+"""Reminders, closing and escalation: once each, logged by name, never after an answer."""
 
 import json
 from collections.abc import Callable
@@ -31,7 +31,7 @@ Clock = Callable[..., datetime]
 
 
 def at(day: int, hour: int = 12) -> datetime:
-    """In March 2026, whose second is a Monday."""
+    """Return a time in March 2026, whose second is a Monday."""
     return datetime(2026, 3, day, hour, tzinfo=UTC)
 
 
@@ -47,7 +47,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 @pytest.fixture
 def eve(db: None) -> User:
-    """A lead, who takes no tickets now."""
+    """Create a lead, who takes no tickets now."""
     return build.agent("eve", group="lead", available=False).user
 
 
@@ -60,30 +60,30 @@ def company(company: Company) -> Company:
 
 @pytest.fixture
 def ticket(company: Company, eve: User, clock: Clock) -> Ticket:
-    """Asked for more on Monday at noon."""
-    return asked(company, eve)
+    """Create a ticket whose company was asked for more on Monday at noon."""
+    return incomplete_ticket(company, eve)
 
 
-def asked(company: Company, eve: User, **changes: Any) -> Ticket:
-    made = build.ticket(company, **changes)
-    return working.move(made.pk, Status.INCOMPLETE, user=eve, reason="Send the invoice.")
+def incomplete_ticket(company: Company, eve: User, **changes: Any) -> Ticket:
+    ticket = build.ticket(company, **changes)
+    return working.move(ticket.pk, Status.INCOMPLETE, user=eve, reason="Send the invoice.")
 
 
 def switched_on(kind: str, **changes: Any) -> Automation:
     return Automation.objects.create(kind=kind, type_id=3, active=True, **changes)
 
 
-def done(ticket: Ticket) -> list[tuple[str, str, dict[str, Any]]]:
-    """What automations did on it."""
+def acts(ticket: Ticket) -> list[tuple[str, str, dict[str, Any]]]:
+    """Return the entries that automations left on the ticket."""
     entries = ticket.history.filter(actor__startswith="automation:").order_by("pk")
     return list(entries.values_list("actor", "kind", "data"))
 
 
-def said(ticket: Ticket) -> list[str]:
+def comment_texts(ticket: Ticket) -> list[str]:
     return list(ticket.conversation.order_by("pk").values_list("text", flat=True))
 
 
-def test_a_company_is_reminded_so_often_and_no_more(
+def test_company_is_reminded_a_limited_number_of_times(
     ticket: Ticket, clock: Clock, api: APIClient
 ) -> None:
     switched_on(REMIND, wait_days=3, times=2, texts={"en": "Are you there?"})
@@ -93,7 +93,7 @@ def test_a_company_is_reminded_so_often_and_no_more(
     assert jobs.run_automations() == 0
     clock(5, 13)
     assert [jobs.run_automations(), jobs.run_automations()] == [1, 0]
-    # Thursday and three working days.
+    # Thursday plus three working days.
     clock(10, 12)
     assert jobs.run_automations() == 0
     clock(10, 14)
@@ -101,16 +101,16 @@ def test_a_company_is_reminded_so_often_and_no_more(
     clock(31)
     assert jobs.run_automations() == 0
 
-    assert said(ticket) == ["Send the invoice.", "Are you there?", "Are you there?"]
-    assert done(ticket) == [
+    assert comment_texts(ticket) == ["Send the invoice.", "Are you there?", "Are you there?"]
+    assert acts(ticket) == [
         ("automation:remind", "reminded", {"number": 1, "of": 2}),
         ("automation:remind", "reminded", {"number": 2, "of": 2}),
     ]
     assert [mail.subject for mail in Mail.objects.order_by("pk")] == [
         f"Reminder: ticket {ticket.pk} needs something from you"
     ] * 2
-    shown = api.get(f"/company/tickets/{ticket.pk}").json()
-    assert "automation" not in str(shown)
+    data = api.get(f"/company/tickets/{ticket.pk}").json()
+    assert "automation" not in str(data)
     ticket.refresh_from_db()
     assert ticket.status == Status.INCOMPLETE
 
@@ -130,7 +130,7 @@ def switched_off(ticket: Ticket) -> None:
 
 
 @pytest.mark.parametrize("what", [answered, changed, switched_off])
-def test_who_has_answered_or_cannot_is_left_alone(
+def test_company_that_answered_or_cannot_is_not_reminded(
     ticket: Ticket, clock: Clock, what: Callable[[Ticket], None]
 ) -> None:
     one = switched_on(REMIND)
@@ -142,10 +142,10 @@ def test_who_has_answered_or_cannot_is_left_alone(
     clock(20)
 
     assert jobs.run_automations() == 0
-    assert done(ticket) == []
+    assert acts(ticket) == []
 
 
-def test_an_agent_s_answer_begins_it_anew_and_a_note_puts_it_off(
+def test_agent_s_reply_restarts_reminders_and_a_note_delays_them(
     ticket: Ticket, clock: Clock, eve: User
 ) -> None:
     switched_on(REMIND, wait_days=1, times=1)
@@ -161,7 +161,7 @@ def test_an_agent_s_answer_begins_it_anew_and_a_note_puts_it_off(
     assert jobs.run_automations() == 1
 
 
-def test_what_stays_silent_is_declined_after_a_last_reminder(
+def test_silent_ticket_is_declined_after_a_last_reminder(
     ticket: Ticket, clock: Clock, api: APIClient
 ) -> None:
     switched_on(REMIND, wait_days=1, times=1)
@@ -169,7 +169,9 @@ def test_what_stays_silent_is_declined_after_a_last_reminder(
     for when in ((3, 13), (5, 14)):
         clock(*when)
         assert [jobs.run_automations(), jobs.run_automations()] == [1, 0]
-    assert "by Monday 9 March, 2:00 p.m. (UTC), this ticket is declined." in said(ticket)[-1]
+    assert (
+        "by Monday 9 March, 2:00 p.m. (UTC), this ticket is declined." in comment_texts(ticket)[-1]
+    )
     Mail.objects.all().delete()
 
     clock(9, 13)
@@ -179,9 +181,9 @@ def test_what_stays_silent_is_declined_after_a_last_reminder(
 
     ticket.refresh_from_db()
     assert (ticket.status, ticket.reason_code) == (Status.DECLINED, "no_answer")
-    assert [kind for _, kind, _ in done(ticket)] == ["reminded", "reminded", "moved"]
-    assert done(ticket)[-1][2] == {"code": "no_answer"}
-    assert said(ticket)[-1] == "No answer came."
+    assert [kind for _, kind, _ in acts(ticket)] == ["reminded", "reminded", "moved"]
+    assert acts(ticket)[-1][2] == {"code": "no_answer"}
+    assert comment_texts(ticket)[-1] == "No answer came."
     assert Mail.objects.get().subject == f"Ticket {ticket.pk} was declined"
     appeal = api.post(f"/company/tickets/{ticket.pk}/appeal", {"comment": "We were away."})
     assert appeal.status_code == 200
@@ -191,20 +193,20 @@ def test_companies_are_written_to_in_their_language(
     company: Company, eve: User, clock: Clock
 ) -> None:
     Company.objects.filter(pk=company.pk).update(language="es")
-    ticket = asked(Company.objects.get(pk=company.pk), eve)
+    ticket = incomplete_ticket(Company.objects.get(pk=company.pk), eve)
     switched_on(CLOSE, wait_days=1, last_texts={"en": "Hello?", "es": "¿Sigue ahí?"})
 
     clock(4)
     assert jobs.run_automations() == 1
 
-    assert said(ticket)[-1].startswith("¿Sigue ahí?\n\n")
+    assert comment_texts(ticket)[-1].startswith("¿Sigue ahí?\n\n")
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_company_that_answers_first_is_not_declined(
     company: Company, eve: User, clock: Clock
 ) -> None:
-    ticket = asked(company, eve)
+    ticket = incomplete_ticket(company, eve)
     one = switched_on(CLOSE, wait_days=1, last_days=1)
     clock(3, 13)
     assert acting.act(one.pk, ticket.pk)
@@ -212,7 +214,7 @@ def test_a_company_that_answers_first_is_not_declined(
 
     with racers(1) as beside, transaction.atomic():
         answered(ticket)
-        # Not committed yet: the ticket is held, and left to the next run.
+        # The answer is not committed yet: the ticket is locked, and left to the next run.
         assert beside.run([lambda: acting.act(one.pk, ticket.pk)]) == [False]
 
     assert not acting.act(one.pk, ticket.pk)
@@ -220,7 +222,7 @@ def test_a_company_that_answers_first_is_not_declined(
     assert ticket.status == Status.INCOMPLETE
 
 
-def test_leads_hear_of_what_is_about_to_be_late_once(
+def test_leads_are_notified_once_of_an_escalated_ticket(
     company: Company, eve: User, clock: Clock
 ) -> None:
     ada = build.agent("ada")
@@ -231,17 +233,17 @@ def test_leads_hear_of_what_is_about_to_be_late_once(
 
     assert [jobs.run_automations(), jobs.run_automations()] == [1, 0]
 
-    told = Notification.objects.values_list("recipient__username", "ticket", "kind")
-    assert list(told) == [("eve", mine.pk, "escalated")]
+    notifications = Notification.objects.values_list("recipient__username", "ticket", "kind")
+    assert list(notifications) == [("eve", mine.pk, "escalated")]
     assert list(Ticket.objects.escalated()) == [mine]
-    assert done(mine) == [("automation:escalate", "escalated", {"due": at(2, 14).isoformat()})]
-    # Answered, it is due at another time, and no longer escalated.
+    assert acts(mine) == [("automation:escalate", "escalated", {"due": at(2, 14).isoformat()})]
+    # After an answer it is due at another time, and no longer escalated.
     working.write(mine.pk, "We look.", user=eve, public=True)
     Ticket.objects.filter(pk=mine.pk).update(due_at=at(3, 9))
     assert list(Ticket.objects.escalated()) == []
 
 
-def test_it_goes_to_somebody_at_work_if_there_is_anybody(
+def test_escalated_ticket_goes_to_an_agent_at_work(
     company: Company, eve: User, clock: Clock
 ) -> None:
     away = build.agent("ada", available=False)
@@ -257,55 +259,55 @@ def test_it_goes_to_somebody_at_work_if_there_is_anybody(
 
     mine.refresh_from_db()
     assert mine.agent == ben
-    assert done(mine)[-1][2]["agent"] == ["ada", "ben"]
+    assert acts(mine)[-1][2]["agent"] == ["ada", "ben"]
     assert Notification.objects.filter(recipient=ben.user, kind="assigned").exists()
 
 
-def test_nothing_is_done_that_is_off_and_each_type_waits_by_its_own(
+def test_automations_run_per_type_and_only_when_on(
     ticket: Ticket, company: Company, eve: User, clock: Clock
 ) -> None:
     switched_on(REMIND, wait_days=20)
     Automation.objects.create(kind=REMIND, type_id=5, wait_days=1)
-    asked(company, eve, type_id=5)
+    incomplete_ticket(company, eve, type_id=5)
 
     clock(20)
     assert jobs.run_automations() == 0
 
 
-def test_a_run_does_so_many_and_goes_on_where_it_stopped(
+def test_run_is_bounded_and_continues_next_time(
     company: Company, eve: User, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(running, "MOST_LOOKED_AT", 2)
-    quiet = [asked(company, eve) for _ in range(2)]
+    quiet = [incomplete_ticket(company, eve) for _ in range(2)]
     for one in quiet:
         answered(one)
-    waiting = [asked(company, eve) for _ in range(3)]
+    waiting = [incomplete_ticket(company, eve) for _ in range(3)]
     Ticket.objects.filter(pk__in=[one.pk for one in waiting]).update(updated_at=at(2, 13))
     switched_on(REMIND)
 
     clock(20)
     assert [running.run_automations() for _ in range(4)] == [0, 2, 1, 0]
 
-    assert [len(done(one)) for one in waiting] == [1, 1, 1]
+    assert [len(acts(one)) for one in waiting] == [1, 1, 1]
 
 
-def test_one_that_fails_keeps_no_other(
+def test_failing_ticket_stops_no_other(
     ticket: Ticket, company: Company, eve: User, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other = asked(company, eve)
+    other = incomplete_ticket(company, eve)
     switched_on(REMIND)
     really = acting.remind
 
-    def fail(held: Ticket, *given: Any, **more: Any) -> None:
-        really(held, *given, **more)
-        if held == ticket:
+    def fail(target: Ticket, *args: Any, **more: Any) -> None:
+        really(target, *args, **more)
+        if target == ticket:
             raise RuntimeError("No words.")
 
     monkeypatch.setattr(acting, "remind", fail)
     clock(20)
     assert running.run_automations() == 1
 
-    assert (len(done(ticket)), len(done(other))) == (0, 1)
+    assert (len(acts(ticket)), len(acts(other))) == (0, 1)
     assert FailedRow.objects.get(job="run_automations").key == str(ticket.pk)
 
 
@@ -318,13 +320,13 @@ def test_working_days_are_counted_back_as_they_are_forward(day: int) -> None:
     assert days_ago(3, later - timedelta(minutes=1), 4) < at(day)
 
 
-def test_what_is_silent_is_found_by_an_index(ticket: Ticket, clock: Clock) -> None:
+def test_silent_tickets_are_found_by_an_index(ticket: Ticket, clock: Clock) -> None:
     one = switched_on(REMIND)
-    found = due(one, clock(20)).order_by("updated_at", "pk")[:10]
+    tickets = due(one, clock(20)).order_by("updated_at", "pk")[:10]
 
     offer_only("ticket_silent")
 
-    assert "ticket_silent" in found.explain()
+    assert "ticket_silent" in tickets.explain()
 
 
 def test_the_command_says_what_is_on_and_what_it_would_touch(
@@ -340,6 +342,6 @@ def test_the_command_says_what_is_on_and_what_it_would_touch(
     assert (on["kind"], on["type_id"], on["would_touch"]) == ("remind", 3, [ticket.pk])
     Automation.objects.update(active=False)
     call_command("automations", "--dry-run", "--all")
-    said = capsys.readouterr().out
-    assert said.count(f"would touch 1: {ticket.pk}\n") == 2
-    assert done(ticket) == []
+    output = capsys.readouterr().out
+    assert output.count(f"would touch 1: {ticket.pk}\n") == 2
+    assert acts(ticket) == []

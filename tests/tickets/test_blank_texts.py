@@ -1,4 +1,4 @@
-"""A text in which there is nothing to see is no text (decision N30)."""
+"""A text without visible characters counts as no text (decision N30)."""
 
 import pytest
 from rest_framework.test import APIClient
@@ -23,16 +23,14 @@ BLANKS = [
 
 
 @pytest.mark.parametrize("text", BLANKS)
-def test_there_is_nothing_to_see(text: str) -> None:
+def test_invisible_text_is_blank(text: str) -> None:
     assert is_blank(text)
     assert not is_blank(f"{text}a")
     assert not is_blank(f"{text}👍🏽")
 
 
 @pytest.mark.parametrize("text", BLANKS)
-def test_a_comment_of_it_is_nothing_and_moves_nothing(
-    api: APIClient, company: Company, text: str
-) -> None:
+def test_blank_comment_is_ignored(api: APIClient, company: Company, text: str) -> None:
     ticket = build.ticket(company, status=Status.IN_REVIEW)
     pending = build.ticket(company)
     answers = [
@@ -47,7 +45,7 @@ def test_a_comment_of_it_is_nothing_and_moves_nothing(
     assert not Comment.objects.exists()
 
 
-def test_an_agent_s_reply_of_it_is_refused_and_is_no_reason(company: Company, agent: Agent) -> None:
+def test_blank_reply_is_refused_and_is_no_reason(company: Company, agent: Agent) -> None:
     ticket = build.ticket(company)
 
     with pytest.raises(ValueError, match="Write something"):
@@ -57,7 +55,7 @@ def test_an_agent_s_reply_of_it_is_refused_and_is_no_reason(company: Company, ag
     assert not Comment.objects.exists()
 
 
-def test_the_feed_takes_no_name_of_it(company: Company, feed: feeding.Fed) -> None:
+def test_feed_ignores_blank_names(company: Company, feed: feeding.Fed) -> None:
     fed = feed(feeding.shipment(5, company.pk, carrier_name="\u200b"))
 
     assert fed.reasons == ["line 1: carrier_name: is blank"]

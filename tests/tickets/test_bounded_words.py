@@ -1,4 +1,4 @@
-"""A text of very many different words costs little room in the indexes, and is found."""
+"""A text of very many different words takes little room in the indexes, and is found."""
 
 import random
 
@@ -8,7 +8,7 @@ from rest_framework.test import APIClient
 from companies.models import Company
 from tests import builders as build
 
-# Of which a text of 64 KiB has room.
+# Number of words that fit into a text of 64 KiB.
 DIFFERENT = 10_900
 SIZE = """
 SELECT sum(pg_relation_size(indexrelid)) FROM pg_index
@@ -28,7 +28,7 @@ def ask(statement: str, *values: object) -> int:
         return int(cursor.fetchone()[0])
 
 
-def found(api: APIClient, words: str) -> int:
+def count_matches(api: APIClient, words: str) -> int:
     answer = api.get("/company/tickets", {"q": words})
     return len(answer.json()["data"])
 
@@ -41,19 +41,19 @@ def test_a_text_has_its_first_2000_words_in_an_index(api: APIClient, company: Co
 
     assert ask("SELECT length(tickets_words_of(1, 2, %s, NULL))", text) == 2_001
     assert ask("SELECT length(search_terms(%s, 2))", text) == 2_000
-    assert [found(api, word) for word in (words[0], words[1_000], words[-1])] == [1, 1, 0]
-    assert found(api, f'"{words[3]} {words[4]}"') == 1
-    assert found(api, f'"{words[4]} {words[3]}"') == 0
+    assert [count_matches(api, word) for word in (words[0], words[1_000], words[-1])] == [1, 1, 0]
+    assert count_matches(api, f'"{words[3]} {words[4]}"') == 1
+    assert count_matches(api, f'"{words[4]} {words[3]}"') == 0
 
 
 def test_the_last_word_of_a_long_text_of_few_words_is_found(
     api: APIClient, company: Company
 ) -> None:
     text = "the box is here and not there " * 2_000 + "crushed"
-    made = api.post("/company/tickets", {"type_id": 2, "comments": text}).json()["id"]
-    api.post(f"/company/tickets/{made}/comments", {"comment": text.replace("crushed", "torn")})
+    ticket_id = api.post("/company/tickets", {"type_id": 2, "comments": text}).json()["id"]
+    api.post(f"/company/tickets/{ticket_id}/comments", {"comment": text.replace("crushed", "torn")})
 
-    assert [found(api, word) for word in ("crushed", "torn", "absent")] == [1, 1, 0]
+    assert [count_matches(api, word) for word in ("crushed", "torn", "absent")] == [1, 1, 0]
     assert [
         ask(
             "SELECT count(*) FROM tickets_comment WHERE search_terms(text, id) @@ %s::tsquery",

@@ -1,4 +1,4 @@
-"""Business time, against a count of every minute and by its laws."""
+"""Business time, checked against a count of every minute and by its laws."""
 
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
@@ -18,7 +18,7 @@ from tickets.sla.calendars import (
 
 MANY = settings(max_examples=100)
 FROM, TO = date(2025, 1, 1), date(2027, 12, 31)
-# With a change at midnight, of half an hour, at odd offsets, and with a day that never was.
+# Zones with a change at midnight or of half an hour, odd offsets, and a skipped day.
 ZONES = [
     "UTC",
     "Europe/Madrid",
@@ -36,7 +36,7 @@ MINUTE = timedelta(minutes=1)
 
 @st.composite
 def hours_of_a_week(draw: st.DrawFn) -> tuple[Hours, ...]:
-    """At least one interval, of at least twenty minutes."""
+    """Draw one or more intervals of at least twenty minutes."""
     hours = []
     for weekday in draw(st.sets(st.integers(0, 6), min_size=1)):
         number = 2 * draw(st.integers(1, 3))
@@ -76,7 +76,7 @@ LUNCH = BusinessHours(
 
 @MANY
 @given(calendars, instants, durations)
-def test_what_is_added_has_passed(
+def test_added_business_time_has_passed(
     calendar: BusinessHours, start: datetime, much: timedelta
 ) -> None:
     assert business_time_between(calendar, start, add_business_time(calendar, start, much)) == much
@@ -84,22 +84,22 @@ def test_what_is_added_has_passed(
 
 @MANY
 @given(calendars, instants, instants)
-def test_what_has_passed_leads_back_to_the_earliest_such_instant(
+def test_passed_business_time_leads_to_the_earliest_instant(
     calendar: BusinessHours, start: datetime, end: datetime
 ) -> None:
     passed = business_time_between(calendar, start, end)
-    found = add_business_time(calendar, start, passed)
+    result = add_business_time(calendar, start, passed)
 
     if start <= end:
-        assert found <= end
-        assert business_time_between(calendar, found, end) == timedelta()
+        assert result <= end
+        assert business_time_between(calendar, result, end) == timedelta()
     else:
         assert passed == timedelta()
 
 
 @MANY
 @given(calendars, instants, durations, durations)
-def test_a_way_can_be_gone_in_two_parts(
+def test_business_time_is_added_in_two_parts(
     calendar: BusinessHours, start: datetime, first: timedelta, second: timedelta
 ) -> None:
     half_way = add_business_time(calendar, start, first)
@@ -111,7 +111,7 @@ def test_a_way_can_be_gone_in_two_parts(
 
 @MANY
 @given(calendars, instants, instants, instants)
-def test_time_is_measured_in_parts(
+def test_business_time_is_measured_in_two_parts(
     calendar: BusinessHours, a: datetime, b: datetime, c: datetime
 ) -> None:
     a, b, c = sorted([a, b, c])
@@ -136,7 +136,7 @@ def test_later_starts_and_longer_times_never_end_earlier(
 
 @MANY
 @given(calendars, instants, durations, st.dates(FROM, TO))
-def test_a_holiday_more_never_makes_a_deadline_earlier(
+def test_extra_holiday_never_makes_a_deadline_earlier(
     calendar: BusinessHours, start: datetime, much: timedelta, day: date
 ) -> None:
     fewer = BusinessHours(calendar.time_zone, calendar.hours, calendar.holidays | {day})
@@ -159,15 +159,15 @@ def test_it_is_the_same_instant_for_every_viewer(
 def test_agrees_with_looking_at_the_clock_every_minute(
     calendar: BusinessHours, start: datetime, minutes: int
 ) -> None:
-    """Zones change by whole minutes here, so that each is worked or not."""
+    """Compare minute by minute: these zones change by whole minutes."""
     start = start.replace(second=0, microsecond=0)
     there = ZoneInfo(calendar.time_zone)
     worked = sum(
         at_work(calendar, (start + minute * MINUTE).astimezone(there)) for minute in range(minutes)
     )
 
-    shown = [(start + minute * MINUTE).astimezone(there) for minute in range(minutes)]
-    if len({each.utcoffset() for each in shown}) == 1:
+    minutes_there = [(start + minute * MINUTE).astimezone(there) for minute in range(minutes)]
+    if len({each.utcoffset() for each in minutes_there}) == 1:
         assert business_time_between(calendar, start, start + minutes * MINUTE) == worked * MINUTE
 
 
@@ -190,7 +190,7 @@ def madrid(*when: int) -> datetime:
         # A lunch break is the gap between two intervals.
         (madrid(2026, 3, 4, 12, 30), 60, madrid(2026, 3, 4, 14, 30)),
         (madrid(2026, 3, 4, 13, 20), 10, madrid(2026, 3, 4, 14, 10)),
-        # To the minute at which work ends, not to the next morning.
+        # End at the minute at which work ends, not on the next morning.
         (madrid(2026, 3, 4, 17), 60, madrid(2026, 3, 4, 18)),
         (madrid(2026, 3, 4, 17), 61, madrid(2026, 3, 5, 9, 1)),
         # A weekend, and the night in which the clocks go forward.
@@ -218,8 +218,10 @@ def test_a_night_shift_crosses_midnight_in_two_intervals() -> None:
 @pytest.mark.parametrize(
     ("day", "worked"), [((2026, 3, 29), 5), ((2026, 10, 25), 7), ((2026, 11, 1), 6)]
 )
-def test_a_night_is_as_long_as_it_is(day: tuple[int, int, int], worked: int) -> None:
-    """A Sunday from midnight to six, as the clocks change at two and at three."""
+def test_night_of_a_clock_change_has_its_real_length(
+    day: tuple[int, int, int], worked: int
+) -> None:
+    """Count a Sunday from midnight to six, on which the clocks change at two and at three."""
     sundays = BusinessHours("Europe/Madrid", (Hours(6, time(), time(6)),))
 
     assert business_time_between(sundays, madrid(*day), madrid(*day, 12)) == timedelta(hours=worked)
@@ -233,8 +235,8 @@ def test_an_interval_that_the_clocks_skip_is_not_worked() -> None:
 
 
 @pytest.mark.parametrize("zone", ["America/St_Johns", "America/Havana", "Pacific/Apia"])
-def test_who_always_works_works_all_the_time(zone: str) -> None:
-    """Also over changes at midnight and at the end of a month, and over a day that was skipped."""
+def test_calendar_of_all_hours_counts_all_time(zone: str) -> None:
+    """Include changes at midnight and at the end of a month, and a skipped day."""
     always = BusinessHours(zone, tuple(Hours(day, time(), time()) for day in range(7)))
     hour = datetime(2009, 10, 31, 12, tzinfo=UTC)
     for _ in range(40):
@@ -263,9 +265,7 @@ NINE = Hours(0, time(9), time(18))
         ("UTC", (NINE, NINE), "overlap at 09:00"),
     ],
 )
-def test_refuses_a_calendar_that_nobody_could_keep(
-    zone: str, hours: tuple[Hours, ...], why: str
-) -> None:
+def test_invalid_calendar_is_refused(zone: str, hours: tuple[Hours, ...], why: str) -> None:
     with pytest.raises(BadCalendar, match=why):
         BusinessHours(zone, hours)
 
@@ -277,7 +277,7 @@ def test_intervals_may_touch() -> None:
     assert business_time_between(whole, monday, monday + timedelta(days=2)) == timedelta(days=1)
 
 
-def test_a_year_of_holidays_is_waited_for_and_for_ever_is_refused() -> None:
+def test_year_of_holidays_is_waited_for_and_endless_ones_refused() -> None:
     days = frozenset(date(2026, 1, 1) + timedelta(days=day) for day in range(365))
     start = datetime(2026, 3, 2, 10, tzinfo=UTC)
 

@@ -1,4 +1,4 @@
-"""When an answer and a decision are due: the laws, and what other desks got wrong."""
+"""Due dates of answers and decisions: their laws, and mistakes of other desks."""
 
 from datetime import UTC, date, datetime, time, timedelta
 from types import SimpleNamespace
@@ -33,13 +33,13 @@ PROMISE = Promise(WEEK, timedelta(hours=9), timedelta(hours=45))
 
 
 def at(day: int, hour: int, minute: int = 0) -> datetime:
-    """In March 2026, whose second is a Monday."""
+    """Return a time in March 2026, whose second is a Monday."""
     return datetime(2026, 3, day, hour, minute, tzinfo=UTC)
 
 
 @st.composite
 def lives(draw: st.DrawFn) -> list[Move]:
-    """An opening and some moves, each later than the one before."""
+    """Draw an opening and some moves, each later than the previous one."""
     when = draw(instants)
     moves = [Move(PENDING, when)]
     for _ in range(draw(st.integers(0, 6))):
@@ -81,7 +81,7 @@ def test_a_pause_shifts_a_deadline_by_exactly_its_business_time(
 
 @MANY
 @given(lives(), promises, st.dates(date(2025, 1, 1), date(2027, 12, 31)))
-def test_a_holiday_more_never_makes_it_due_earlier(
+def test_extra_holiday_never_makes_it_due_earlier(
     moves: list[Move], promise: Promise, day: date
 ) -> None:
     calendar = promise.calendar
@@ -89,9 +89,9 @@ def test_a_holiday_more_never_makes_it_due_earlier(
     fewer = compute_due(moves, None, promise)
     other = compute_due(moves, None, Promise(more, promise.first_response, promise.resolution))
 
-    for was, now in zip(fewer, other, strict=True):
-        # Missed before the pause, it may now be paused in time: then nobody knows.
-        assert now is None or was is None or now >= was
+    for before, now in zip(fewer, other, strict=True):
+        # A due date missed before the pause may lie after its start now: then it is unknown.
+        assert now is None or before is None or now >= before
 
 
 @MANY
@@ -99,8 +99,8 @@ def test_a_holiday_more_never_makes_it_due_earlier(
 def test_it_is_due_at_the_same_instant_in_every_zone(
     moves: list[Move], promise: Promise, viewer: ZoneInfo
 ) -> None:
-    seen = [Move(status, when.astimezone(viewer)) for status, when in moves]
-    ours, theirs = compute_due(moves, None, promise), compute_due(seen, None, promise)
+    local_moves = [Move(status, when.astimezone(viewer)) for status, when in moves]
+    ours, theirs = compute_due(moves, None, promise), compute_due(local_moves, None, promise)
 
     assert ours == theirs
     ticket = SimpleNamespace(status=moves[-1].status, due_at=ours.next)
@@ -110,17 +110,17 @@ def test_it_is_due_at_the_same_instant_in_every_zone(
 
 @MANY
 @given(lives(), promises)
-def test_the_clock_ran_for_what_was_promised_when_it_is_due(
+def test_clock_has_run_for_the_promised_time_at_the_due_date(
     moves: list[Move], promise: Promise
 ) -> None:
-    """Counted again, the other way round: by what ran of every stay up to then."""
-    found = compute_due(moves, None, promise).resolution
-    if found is None or moves[-1].status in TERMINAL:
+    """Count in reverse: add up how long the clock ran during each stay until then."""
+    due = compute_due(moves, None, promise).resolution
+    if due is None or moves[-1].status in TERMINAL:
         return
-    ends = [*(move.at for move in moves[1:]), found]
+    ends = [*(move.at for move in moves[1:]), due]
     ran = sum(
         (
-            business_time_between(promise.calendar, move.at, min(end, found))
+            business_time_between(promise.calendar, move.at, min(end, due))
             for move, end in zip(moves, ends, strict=True)
             if move.status in RUNNING
         ),
@@ -132,16 +132,16 @@ def test_the_clock_ran_for_what_was_promised_when_it_is_due(
 @MANY
 @given(lives(), promises)
 def test_only_a_running_ticket_is_due(moves: list[Move], promise: Promise) -> None:
-    found = compute_due(moves, None, promise)
+    dues = compute_due(moves, None, promise)
 
-    assert (found.next is not None) == (moves[-1].status in RUNNING)
-    if found.next:
-        assert found.next == min(found.first_response or found.resolution, found.resolution)
+    assert (dues.next is not None) == (moves[-1].status in RUNNING)
+    if dues.next:
+        assert dues.next == min(dues.first_response or dues.resolution, dues.resolution)
 
 
 @MANY
 @given(lives(), promises, st.timedeltas(timedelta(), timedelta(hours=9)))
-def test_who_is_promised_more_time_is_never_due_earlier(
+def test_longer_promise_is_never_due_earlier(
     moves: list[Move], promise: Promise, more: timedelta
 ) -> None:
     longer = Promise(promise.calendar, promise.first_response + more, promise.resolution + more)
@@ -153,7 +153,7 @@ def test_who_is_promised_more_time_is_never_due_earlier(
 
 
 @pytest.mark.parametrize("status", sorted(RUNNING))
-def test_the_clock_runs_while_the_ball_is_with_us(status: Status) -> None:
+def test_clock_runs_while_the_ticket_waits_for_us(status: Status) -> None:
     moves = [Move(PENDING, at(2, 9)), Move(status, at(2, 12))]
 
     assert compute_due(moves, at(2, 10), PROMISE) == Due(at(2, 18), at(6, 18), at(6, 18))
@@ -165,17 +165,23 @@ def test_the_first_answer_is_awaited_first() -> None:
     )
 
 
-# What others got wrong.
+# Mistakes of other desks.
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Pacific/Auckland", "America/Los_Angeles"])
 def test_the_badge_is_right_in_another_zone(zone: str) -> None:
     ticket = clocked(due_at=at(2, 12))
 
-    def seen(*when: int) -> ClockState:
+    def state(*when: int) -> ClockState:
         return next_promise(ticket, at(*when).astimezone(ZoneInfo(zone)))
 
-    assert [seen(2, 9), seen(2, 10), seen(2, 11, 59), seen(2, 12), seen(3, 1)] == [
+    assert [
+        state(2, 9),
+        state(2, 10),
+        state(2, 11, 59),
+        state(2, 12),
+        state(3, 1),
+    ] == [
         ClockState.RUNNING,
         ClockState.SOON,
         ClockState.SOON,
@@ -188,7 +194,7 @@ def test_a_decision_out_of_a_pause_keeps_the_time_of_the_pause() -> None:
     paused = [Move(PENDING, at(2, 9)), Move(INCOMPLETE, at(3, 9))]
     decided = compute_due([*paused, Move(ACCEPTED, at(23, 9))], at(3, 9), PROMISE)
 
-    # A business day of five had run; four are left from the day of the decision.
+    # One business day of five had run; four are left from the day of the decision.
     assert decided == Due(at(2, 18), at(26, 18), None)
     ticket = clocked(
         status=ACCEPTED, resolution_due_at=decided.resolution, decided_at=at(23, 9), due_at=None
@@ -197,7 +203,7 @@ def test_a_decision_out_of_a_pause_keeps_the_time_of_the_pause() -> None:
 
 
 def test_a_pause_counts_in_business_time_and_not_in_hours() -> None:
-    # Paused from Friday noon to Monday noon: a business day, and not three days.
+    # A pause from Friday noon to Monday noon is one business day, not three days.
     moves = [Move(PENDING, at(6, 9)), Move(INCOMPLETE, at(6, 12)), Move(FOLLOW_UP, at(9, 12))]
     undisturbed = compute_due(moves[:1], None, PROMISE).resolution
 
@@ -209,10 +215,10 @@ def test_a_ticket_opened_on_a_holiday_starts_with_the_next_working_day() -> None
     closed = BusinessHours("UTC", WEEK.hours, frozenset({date(2026, 3, 2)}))
     promise = Promise(closed, 9 * HOUR, 45 * HOUR)
 
-    found = compute_due([Move(PENDING, at(2, 11))], None, promise)
+    dues = compute_due([Move(PENDING, at(2, 11))], None, promise)
 
-    assert found == Due(at(3, 18), at(9, 18), at(3, 18))
-    assert found == compute_due([Move(PENDING, at(3, 9))], None, promise)
+    assert dues == Due(at(3, 18), at(9, 18), at(3, 18))
+    assert dues == compute_due([Move(PENDING, at(3, 9))], None, promise)
 
 
 def test_a_late_first_answer_stays_late() -> None:
@@ -223,7 +229,7 @@ def test_a_late_first_answer_stays_late() -> None:
     assert answered.next == answered.resolution
     ticket = clocked(first_response_due_at=answered.first_response, first_responded_at=at(4, 9))
     assert first_response(ticket, at(4, 9)) == ClockState.DONE_LATE
-    # Neither a pause, nor a decision, nor coming back hides it.
+    # It stays late through a pause, a decision and a reopening.
     later = [
         Move(INCOMPLETE, at(5, 9)),
         Move(FOLLOW_UP, at(9, 9)),
@@ -250,22 +256,22 @@ def test_a_lunch_break_is_possible() -> None:
     )
 
 
-def test_who_answered_in_time_is_not_overdue() -> None:
-    found = compute_due([Move(PENDING, at(2, 9))], at(2, 10), PROMISE)
+def test_ticket_answered_in_time_is_not_overdue() -> None:
+    dues = compute_due([Move(PENDING, at(2, 9))], at(2, 10), PROMISE)
     ticket = clocked(
-        due_at=found.next, first_response_due_at=found.first_response, first_responded_at=at(2, 10)
+        due_at=dues.next, first_response_due_at=dues.first_response, first_responded_at=at(2, 10)
     )
 
-    assert found.next == at(6, 18)
+    assert dues.next == at(6, 18)
     assert next_promise(ticket, at(3, 12)) == ClockState.RUNNING
     assert first_response(ticket, at(3, 12)) == ClockState.DONE
 
 
-def test_a_reopened_ticket_goes_on_where_it_stood() -> None:
+def test_reopened_ticket_continues_its_clock() -> None:
     moves = [Move(PENDING, at(2, 9)), Move(ACCEPTED, at(4, 9)), Move(IN_REVIEW, at(24, 9))]
 
     assert compute_due(moves[:2], at(4, 9), PROMISE) == Due(at(2, 18), at(6, 18), None)
-    # Two of five business days were gone.
+    # Two of five business days had run.
     assert compute_due(moves, at(4, 9), PROMISE) == Due(at(2, 18), at(26, 18), at(26, 18))
 
 
@@ -288,7 +294,7 @@ def clocked(**changes: Any) -> SimpleNamespace:
 
 
 @pytest.mark.parametrize("status", list(Status))
-def test_nothing_is_late_where_nothing_is_promised(status: Status) -> None:
+def test_ticket_without_target_is_never_late(status: Status) -> None:
     ticket = clocked(status=status)
 
     for clock in (next_promise, first_response, resolution):
@@ -297,7 +303,7 @@ def test_nothing_is_late_where_nothing_is_promised(status: Status) -> None:
         )
 
 
-def test_the_carrier_does_not_wait_for_the_company() -> None:
+def test_claim_deadline_ignores_pauses() -> None:
     ticket = clocked(status=INCOMPLETE, filing_due_at=at(12, 9))
 
     assert [filing_state(ticket, at(day, 9)) for day in (8, 9, 11, 12)] == [

@@ -98,7 +98,7 @@ def test_answers_an_empty_comment_and_stores_nothing(
 
 
 @pytest.mark.parametrize("value", [None, 1, [], {}, True, "a\x00b", "\ud800", "x" * 65537])
-def test_refuses_what_is_no_text(api: APIClient, company: Company, value: Any) -> None:
+def test_comment_that_is_no_text_is_refused(api: APIClient, company: Company, value: Any) -> None:
     ticket = build.ticket(company, status=6)
     body = json.dumps({"comment": value})
 
@@ -113,13 +113,13 @@ def test_refuses_what_is_no_text(api: APIClient, company: Company, value: Any) -
 
 
 @pytest.mark.parametrize("text", ["😀", "\r\nX: 1", "'; DROP TABLE ticket;--", "<b>&amp;"])
-def test_reads_back_what_was_written(api: APIClient, company: Company, text: str) -> None:
+def test_comment_is_read_back_unchanged(api: APIClient, company: Company, text: str) -> None:
     ticket = build.ticket(company)
 
     post(api, ticket, {"comment": text})
 
-    (shown,) = api.get(f"/company/tickets/comments/{ticket.pk}").json()["data"]
-    assert shown["description"] == text
+    (row,) = api.get(f"/company/tickets/comments/{ticket.pk}").json()["data"]
+    assert row["description"] == text
 
 
 def test_shows_public_comments_oldest_first_and_no_names(api: APIClient, company: Company) -> None:
@@ -134,9 +134,9 @@ def test_shows_public_comments_oldest_first_and_no_names(api: APIClient, company
             ticket=ticket, text=text, by=by, actor="ada", public=public, status=6, created_at=at
         )
 
-    shown = api.get(f"/company/tickets/comments/{ticket.pk}").json()["data"]
+    rows = api.get(f"/company/tickets/comments/{ticket.pk}").json()["data"]
 
-    assert [comment.pop("id") for comment in shown] == sorted(
+    assert [comment.pop("id") for comment in rows] == sorted(
         Comment.objects.filter(public=True).values_list("pk", flat=True)
     )
     same = {
@@ -145,7 +145,7 @@ def test_shows_public_comments_oldest_first_and_no_names(api: APIClient, company
         "created_at": "2026-03-04 05:06:07",
         "utc_created_at": "2026-03-04 05:06:07",
     }
-    assert shown == [
+    assert rows == [
         {"type": "client", "description": "first", "created_by_name": "Acme", **same},
         {"type": "admin", "description": "last", "created_by_name": "Support", **same},
     ]

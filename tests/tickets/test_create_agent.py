@@ -78,7 +78,7 @@ def test_leaves_the_groups_as_an_operator_made_them() -> None:
         (["bob", "--capacity", str(2**31)], "less than or equal"),
     ],
 )
-def test_says_why_it_cannot(agent: Agent, arguments: list[str], message: str) -> None:
+def test_invalid_arguments_are_explained(agent: Agent, arguments: list[str], message: str) -> None:
     with pytest.raises(CommandError, match=message):
         create(*arguments)
 
@@ -109,7 +109,7 @@ def test_asks_for_the_password_where_none_is_set(monkeypatch: pytest.MonkeyPatch
         create("bob")
 
 
-def test_wakes_the_sweep_for_what_waited(
+def test_new_agent_triggers_the_sweep(
     company: Company, django_capture_on_commit_callbacks: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ticket = build.ticket(company)

@@ -42,8 +42,8 @@ def test_keeps_the_text_of_the_variables_as_it_came(api: APIClient, text: str) -
     answer = api.post("/company/tickets", {"type_id": 2, "data": text})
 
     assert Ticket.objects.get().data == text
-    shown = api.get(f"/company/tickets/{answer.json()['id']}").json()["data"][0]
-    assert shown["data"] == text
+    row = api.get(f"/company/tickets/{answer.json()['id']}").json()["data"][0]
+    assert row["data"] == text
 
 
 @pytest.mark.parametrize("value", BAD.values(), ids=BAD.keys())

@@ -1,4 +1,4 @@
-"""Who decided a ticket stays beside the decision, whoever holds the ticket later."""
+"""The user who decided a ticket is stored with the decision, whoever holds the ticket later."""
 
 import pytest
 from django.core.management import call_command
@@ -15,7 +15,7 @@ NOW = timezone.now()
 
 @pytest.fixture
 def ticket(company: Company, agent: Agent) -> Ticket:
-    """Ada's."""
+    """Create a ticket of Ada."""
     return build.ticket(company, agent=agent, status=Status.IN_REVIEW)
 
 
@@ -25,11 +25,11 @@ def eve(db: None) -> Agent:
 
 
 def decider(ticket: Ticket) -> str | None:
-    found = Ticket.objects.select_related("decided_by").get(pk=ticket.pk).decided_by
-    return found and found.username
+    user = Ticket.objects.select_related("decided_by").get(pk=ticket.pk).decided_by
+    return user and user.username
 
 
-def test_who_decided_is_kept_and_not_who_holds_the_ticket(
+def test_decider_is_stored_and_not_the_assignee(
     company: Company, agent: Agent, ticket: Ticket, eve: Agent
 ) -> None:
     bystander = build.ticket(company, agent=agent, status=Status.IN_REVIEW)
@@ -44,7 +44,7 @@ def test_who_decided_is_kept_and_not_who_holds_the_ticket(
     assert decider(bystander) is None
 
 
-def test_a_reopened_ticket_is_nobody_s_decision_until_somebody_else_s(
+def test_reopened_ticket_has_no_decider_until_decided_again(
     agent: Agent, ticket: Ticket, eve: Agent
 ) -> None:
     working.move(ticket.pk, Status.ACCEPTED, user=agent.user)
@@ -63,7 +63,7 @@ def test_commands_decide_for_their_agent(agent: Agent, ticket: Ticket) -> None:
 
 
 @pytest.mark.parametrize(
-    ("by", "actor", "known"),
+    ("by", "actor", "expected"),
     [
         ("agent", "ada", "ada"),
         ("lead", "ada", "ada"),
@@ -73,8 +73,8 @@ def test_commands_decide_for_their_agent(agent: Agent, ticket: Ticket) -> None:
         ("company", "ada", None),
     ],
 )
-def test_the_database_reads_it_from_the_history_also_for_the_version_before(
-    company: Company, agent: Agent, ticket: Ticket, by: str, actor: str, known: str | None
+def test_database_derives_the_decider_from_history(
+    company: Company, agent: Agent, ticket: Ticket, by: str, actor: str, expected: str | None
 ) -> None:
     other = build.ticket(company, agent=agent, status=Status.IN_REVIEW)
     for one, (who, name) in ((other, ("agent", "ada")), (ticket, (by, actor))):
@@ -82,7 +82,7 @@ def test_the_database_reads_it_from_the_history_also_for_the_version_before(
         note = {"by": "agent", "actor": "ada", "now": Status.DECLINED, "public": False}
         HistoryEntry.objects.create(ticket=one, created_at=NOW, **note)
 
-    assert [decider(ticket), decider(other)] == [known, "ada"]
+    assert [decider(ticket), decider(other)] == [expected, "ada"]
 
 
 def decide_as_before(ticket: Ticket, by: str, actor: str) -> None:

@@ -1,4 +1,4 @@
-"""Decisions carry a reason code and may carry amounts; a limit bounds what agents accept (N19)."""
+"""Decisions carry a reason code and optional amounts; a limit bounds what agents accept (N19)."""
 
 from decimal import Decimal
 from io import StringIO
@@ -11,10 +11,10 @@ from rest_framework.test import APIClient
 
 from companies.models import Company
 from tests import builders as build
-from tests.tickets.test_detail import shown
+from tests.tickets.test_detail import ticket_data
 from tickets import working
 from tickets.changes.decisions import Decision, set_amounts
-from tickets.changes.seen import seen_of
+from tickets.changes.seen import page_token_of
 from tickets.changes.writes import MoveRefused, StaleTicket
 from tickets.models import Agent, ApprovalLimit, Comment, HistoryEntry, ReasonCode, Ticket
 from tickets.money import Amounts
@@ -31,22 +31,22 @@ def ticket(company: Company) -> Ticket:
 
 @pytest.fixture
 def eve(db: None) -> User:
-    """A lead."""
+    """Create a lead."""
     return build.agent("eve", group="lead").user
 
 
 def decide(
     ticket: Ticket, agent: User, to: Status, code: str = "", amounts: Amounts | None = None
 ) -> Ticket:
-    said = Decision(code=code, amounts=amounts)
-    return working.move(ticket.pk, to, user=agent, reason="Why.", decision=said)
+    decision = Decision(code=code, amounts=amounts)
+    return working.move(ticket.pk, to, user=agent, reason="Why.", decision=decision)
 
 
-def refusal(ticket: Ticket, agent: User, to: Status, **said: Any) -> str:
-    """The message, after a look that nothing was kept."""
+def refusal(ticket: Ticket, agent: User, to: Status, **choices: Any) -> str:
+    """Return the refusal's message, after checking that nothing was stored."""
     before = Ticket.objects.values().get()
     with pytest.raises(MoveRefused) as error:
-        decide(ticket, agent, to, **said)
+        decide(ticket, agent, to, **choices)
     assert Ticket.objects.values().get() == before
     assert not HistoryEntry.objects.exists()
     assert not Comment.objects.exists()
@@ -67,13 +67,16 @@ def test_a_decision_without_a_code_is_for_another_reason_and_an_open_ticket_has_
 def test_the_company_sees_the_code_and_the_amounts(
     api: APIClient, agent: Agent, ticket: Ticket
 ) -> None:
-    assert (shown(api, ticket.pk)["reason_code"], shown(api, ticket.pk)["amounts"]) == (None, None)
+    assert (ticket_data(api, ticket.pk)["reason_code"], ticket_data(api, ticket.pk)["amounts"]) == (
+        None,
+        None,
+    )
 
     decide(ticket, agent.user, Status.ACCEPTED, "damage_confirmed", ALL)
 
     amounts = {"claimed": 120.5, "offered": 80, "paid": 0, "currency": "EUR"}
     (listed,) = api.get("/company/tickets").json()["data"]
-    for row in (shown(api, ticket.pk), listed):
+    for row in (ticket_data(api, ticket.pk), listed):
         assert (row["reason_code"], row["amounts"]) == ("damage_confirmed", amounts)
     kinds = [(one.kind, one.public) for one in HistoryEntry.objects.order_by("pk")]
     assert kinds == [("amounts_changed", False), ("moved", True)]
@@ -96,18 +99,20 @@ def test_a_code_that_does_not_fit_is_refused_with_those_that_do(
     ReasonCode.objects.create(code="for_credits", for_declined=True).types.add(24)
     ReasonCode.objects.create(code="for_damage", for_declined=True).types.add(5)
 
-    said = refusal(ticket, agent.user, to, code=code)
+    message = refusal(ticket, agent.user, to, code=code)
 
-    assert said.startswith(f"Reason code: there is no {code} for {to.label} on tickets of type dam")
-    offered = said.partition("Choose one of: ")[2].removesuffix(".").split(", ")
+    assert message.startswith(
+        f"Reason code: there is no {code} for {to.label} on tickets of type dam"
+    )
+    offered = message.partition("Choose one of: ")[2].removesuffix(".").split(", ")
     assert code not in offered
     assert {"other", "goodwill" if to == Status.ACCEPTED else "for_damage"} <= {*offered}
 
 
 def test_a_code_goes_with_a_decision_only(agent: Agent, ticket: Ticket) -> None:
-    said = refusal(ticket, agent.user, Status.INCOMPLETE, code="packaging")
+    message = refusal(ticket, agent.user, Status.INCOMPLETE, code="packaging")
 
-    assert said == "Reason code: a move to Incomplete has none."
+    assert message == "Reason code: a move to Incomplete has none."
 
 
 @pytest.mark.usefixtures("agent")
@@ -135,20 +140,20 @@ def test_the_command_takes_a_code_and_names_the_choices(ticket: Ticket) -> None:
         (Amounts(Decimal(1), currency="EURO"), "Currency: enter an ISO 4217 code"),
     ],
 )
-def test_an_amount_that_cannot_be_is_refused_by_its_name(
+def test_invalid_amount_is_refused_at_its_field(
     agent: Agent, ticket: Ticket, amounts: Amounts, says: str
 ) -> None:
     assert refusal(ticket, agent.user, Status.ACCEPTED, amounts=amounts).startswith(says)
 
 
-def test_the_largest_and_the_smallest_amount_read_the_same_back(
+def test_largest_and_smallest_amounts_are_read_back_unchanged(
     api: APIClient, agent: Agent, ticket: Ticket
 ) -> None:
     edges = Amounts(Decimal(10**10), Decimal("9999999999.999"), Decimal("0.001"), "KWD")
 
     set_amounts(ticket.pk, edges, user=agent.user)
 
-    assert shown(api, ticket.pk)["amounts"] == {
+    assert ticket_data(api, ticket.pk)["amounts"] == {
         "claimed": 10**10,
         "offered": 9999999999.999,
         "paid": 0.001,
@@ -160,11 +165,11 @@ def test_amounts_are_set_on_a_decided_ticket_too_and_kept_in_history(
     agent: Agent, eve: User, ticket: Ticket
 ) -> None:
     version = decide(ticket, agent.user, Status.ACCEPTED, amounts=ALL).version
-    seen = seen_of(ticket)
+    page_token = page_token_of(ticket)
 
     paid = Amounts(ALL.claimed, ALL.offered, Decimal(80), "EUR")
-    after = set_amounts(ticket.pk, paid, user=agent.user, seen=seen)
-    set_amounts(ticket.pk, paid, user=agent.user, seen=seen)
+    after = set_amounts(ticket.pk, paid, user=agent.user, seen=page_token)
+    set_amounts(ticket.pk, paid, user=agent.user, seen=page_token)
 
     assert after.version == version + 1
     entries = HistoryEntry.objects.filter(kind="amounts_changed").order_by("pk")
@@ -178,7 +183,7 @@ def test_amounts_are_set_on_a_decided_ticket_too_and_kept_in_history(
         {"paid": ["0", "80"]},
     ]
     with pytest.raises(StaleTicket):
-        set_amounts(ticket.pk, Amounts(), user=eve, seen=seen)
+        set_amounts(ticket.pk, Amounts(), user=eve, seen=page_token)
 
 
 def test_without_an_amount_there_is_no_currency(agent: Agent, ticket: Ticket) -> None:
@@ -221,7 +226,7 @@ def test_above_the_limit_only_a_lead_accepts(agent: Agent, eve: User, ticket: Ti
 @pytest.mark.parametrize("amounts", [of(50), of(5000, 50), of(2000, currency="MXN"), of(None), ALL])
 def test_up_to_the_limit_an_agent_accepts(agent: Agent, ticket: Ticket, amounts: Amounts) -> None:
     if amounts is ALL:
-        # A refusal costs nothing, whatever was claimed.
+        # Declining costs nothing, whatever was claimed.
         assert decide(ticket, agent.user, Status.DECLINED, amounts=ALL).status == Status.DECLINED
         return
     accepted = decide(ticket, agent.user, Status.ACCEPTED, amounts=amounts)

@@ -9,10 +9,10 @@ from tests import builders as build
 from tickets.models import Agent, Comment, HistoryEntry
 
 AT = datetime(2026, 3, 4, 5, 6, 7, 890000, tzinfo=UTC)
-SHOWN = "2026-03-04 05:06:07"
+TIME_TEXT = "2026-03-04 05:06:07"
 
 
-def shown(api: APIClient, ticket_id: int, **query: Any) -> dict[str, Any]:
+def ticket_data(api: APIClient, ticket_id: int, **query: Any) -> dict[str, Any]:
     answer = api.get(f"/company/tickets/{ticket_id}", query)
     assert answer.status_code == 200, answer.json()
     body = answer.json()
@@ -39,7 +39,7 @@ def test_shows_a_ticket_whole(api: APIClient, company: Company) -> None:
     Comment.objects.create(ticket=ticket, by="agent", text="We look.", status=6, created_at=AT)
     HistoryEntry.objects.create(ticket=ticket, by="company", now=1, created_at=AT)
 
-    assert shown(api, ticket.pk) == {
+    assert ticket_data(api, ticket.pk) == {
         "id": ticket.pk,
         "company_id": company.pk,
         "ticket_type_id": 4,
@@ -61,18 +61,18 @@ def test_shows_a_ticket_whole(api: APIClient, company: Company) -> None:
         "requested_documents": [],
         "reason_code": None,
         "amounts": None,
-        "created_at": SHOWN,
-        "updated_at": SHOWN,
-        "utc_created_at": SHOWN,
+        "created_at": TIME_TEXT,
+        "updated_at": TIME_TEXT,
+        "utc_created_at": TIME_TEXT,
         "last_comment": {
             "comment_text": "We look.",
             "comment_type": "admin",
             "comment_status_id": 6,
-            "comment_created_at": SHOWN,
+            "comment_created_at": TIME_TEXT,
         },
         "allComments": [],
         "rating": {"evaluated": 0, "rating": None, "comment": None},
-        "history": [{"from": None, "to": 1, "actor": "company", "at": SHOWN}],
+        "history": [{"from": None, "to": 1, "actor": "company", "at": TIME_TEXT}],
         "appeal": None,
     }
 
@@ -82,7 +82,7 @@ def test_shows_the_same_row_as_the_list_and_the_history_beside_it(
 ) -> None:
     ticket_id = api.post("/company/tickets", {"type_id": 2, "comments": "hi"}).json()["id"]
 
-    row = shown(api, ticket_id)
+    row = ticket_data(api, ticket_id)
     (listed,) = api.get("/company/tickets").json()["data"]
 
     assert row.pop("history") is not None
@@ -96,12 +96,12 @@ def test_shows_moves_and_who_made_them_but_no_names_and_no_private_lines(
     ticket_id = api.post("/company/tickets", {"type_id": 2}).json()["id"]
     api.put(f"/company/tickets/{ticket_id}", {"ticket_status_id": 5, "comments": "more"})
     ticket = company.tickets.get()
-    for by, was, now in (("agent", 1, 3), ("lead", 3, 6)):
+    for by, before, now in (("agent", 1, 3), ("lead", 3, 6)):
         HistoryEntry.objects.create(
-            ticket=ticket, by=by, actor="ada", was=was, now=now, created_at=AT
+            ticket=ticket, by=by, actor="ada", was=before, now=now, created_at=AT
         )
 
-    history = shown(api, ticket_id)["history"]
+    history = ticket_data(api, ticket_id)["history"]
 
     assert [(line["from"], line["to"], line["actor"]) for line in history] == [
         (None, 1, "company"),
@@ -112,16 +112,16 @@ def test_shows_moves_and_who_made_them_but_no_names_and_no_private_lines(
     assert set(history[0]) == {"from", "to", "actor", "at"}
 
 
-@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("has_shipment", [True, False])
 def test_keeps_a_shipment_that_is_not_the_companys_as_a_number(
-    api: APIClient, company: Company, birch: Company, known: bool
+    api: APIClient, company: Company, birch: Company, has_shipment: bool
 ) -> None:
-    if known:
+    if has_shipment:
         build.shipment(birch, 4101, tracking_number="SECRET", carrier_name="SECRET")
 
     ticket_id = api.post("/company/tickets", {"type_id": 4, "shipment_id": 4101}).json()["id"]
 
-    row = shown(api, ticket_id, getComments="1")
+    row = ticket_data(api, ticket_id, getComments="1")
     assert (row["shipment_id"], row["tracking_number"], row["carrier"]) == (4101, None, None)
     assert "SECRET" not in str(api.get("/company/tickets").json())
 
@@ -130,7 +130,7 @@ def test_fills_in_all_comments_when_asked(api: APIClient, company: Company) -> N
     ticket = build.ticket(company)
     Comment.objects.create(ticket=ticket, by="company", text="one", status=1, created_at=AT)
 
-    (comment,) = shown(api, ticket.pk, getComments="true")["allComments"]
+    (comment,) = ticket_data(api, ticket.pk, getComments="true")["allComments"]
 
     assert comment["description"] == "one"
 

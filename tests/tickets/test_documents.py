@@ -23,9 +23,9 @@ def test_keeps_documents_in_their_order_and_shows_them(api: APIClient) -> None:
         {"field_id": "born", "key": None, "type": "date", "value": None},
         {"field_id": "é" * 50, "key": None, "type": None, "value": "free"},
     ]
-    sent = [{key: value for key, value in item.items() if value is not None} for item in documents]
+    items = [{key: value for key, value in item.items() if value is not None} for item in documents]
 
-    answer = api.post("/company/tickets", {"type_id": CREDIT_LINE, "documents": sent})
+    answer = api.post("/company/tickets", {"type_id": CREDIT_LINE, "documents": items})
 
     assert answer.status_code == 200
     (row,) = api.get(f"/company/tickets/{answer.json()['id']}").json()["data"]
@@ -41,7 +41,7 @@ def test_takes_documents_on_other_types_by_the_same_checks(api: APIClient) -> No
     assert Document.objects.get().value == "2026-01-02"
 
 
-def test_takes_an_empty_list_where_documents_are_not_demanded(api: APIClient) -> None:
+def test_empty_list_is_accepted_where_documents_are_optional(api: APIClient) -> None:
     assert api.post("/company/tickets", {"type_id": 2, "documents": []}).status_code == 200
 
 
@@ -76,7 +76,7 @@ def test_refuses_an_item_that_is_no_object(api: APIClient, item: Any) -> None:
         ({"field_id": "a", "ticket_id": 1}, "ticket_id"),
     ],
 )
-def test_names_the_wrong_field_of_the_wrong_item(
+def test_invalid_document_is_named_by_item_and_field(
     api: APIClient, item: dict[str, Any], field: str
 ) -> None:
     assert refused(api, [{"field_id": "fine"}, item]) == [f"documents[1].{field}"]

@@ -1,4 +1,4 @@
-"""Clocks through the front doors, on a clock that stands still."""
+"""Due dates through the public interfaces, with a fixed clock."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -22,13 +22,13 @@ CLOCKS = ("first_response_due_at", "resolution_due_at", "due_at")
 
 
 def at(day: int, hour: int, minute: int = 0) -> datetime:
-    """In March 2026, whose second is a Monday."""
+    """Return a time in March 2026, whose second is a Monday."""
     return datetime(2026, 3, day, hour, minute, tzinfo=UTC)
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """Sets what time it is: a day of March 2026 and an hour."""
+    """Return a function that sets the time to a day of March 2026 and an hour."""
 
     def set_to(*when: int) -> datetime:
         monkeypatch.setattr(timezone, "now", lambda: at(*when))
@@ -51,7 +51,7 @@ def dues(ticket: Ticket) -> tuple[datetime | None, ...]:
 def test_a_ticket_s_life_as_the_clocks_see_it(api: APIClient, agent: Agent, clock: Clock) -> None:
     clock(2, 11)
     ticket = opened(api)
-    # Eight hours to answer and forty to decide, of the nine of a working day.
+    # Eight hours to answer and forty to decide; a working day has nine.
     assert dues(ticket) == (at(3, 10), at(6, 15), at(3, 10))
 
     working.write(ticket.pk, "Between us.", user=agent.user, public=False)
@@ -86,7 +86,7 @@ def test_a_ticket_s_life_as_the_clocks_see_it(api: APIClient, agent: Agent, cloc
 
 
 @pytest.mark.parametrize("to", [Status.INCOMPLETE, Status.DECLINED, Status.ACCEPTED])
-def test_a_move_that_the_company_is_told_of_is_an_answer(
+def test_move_visible_to_the_company_is_a_first_response(
     api: APIClient, agent: Agent, clock: Clock, to: Status
 ) -> None:
     clock(2, 11)
@@ -99,7 +99,7 @@ def test_a_move_that_the_company_is_told_of_is_an_answer(
     assert clocks.first_response(ticket, at(4, 11)) == clocks.ClockState.DONE_LATE
 
 
-def test_taking_into_review_is_no_answer(api: APIClient, agent: Agent, clock: Clock) -> None:
+def test_review_is_no_first_response(api: APIClient, agent: Agent, clock: Clock) -> None:
     clock(2, 11)
     ticket = opened(api)
     working.move(ticket.pk, Status.IN_REVIEW, user=agent.user)
@@ -108,7 +108,7 @@ def test_taking_into_review_is_no_answer(api: APIClient, agent: Agent, clock: Cl
     assert ticket.first_responded_at is None
 
 
-def test_what_a_company_writes_is_no_answer(api: APIClient, clock: Clock) -> None:
+def test_company_s_text_is_no_first_response(api: APIClient, clock: Clock) -> None:
     clock(2, 11)
     ticket = opened(api)
     clock(2, 12)
@@ -118,7 +118,7 @@ def test_what_a_company_writes_is_no_answer(api: APIClient, clock: Clock) -> Non
     assert ticket.first_responded_at is None
 
 
-def test_a_refused_move_winds_nothing(api: APIClient, agent: Agent, clock: Clock) -> None:
+def test_refused_move_changes_no_due_date(api: APIClient, agent: Agent, clock: Clock) -> None:
     clock(2, 11)
     ticket = opened(api)
     before = dues(ticket)
@@ -185,7 +185,7 @@ def test_without_a_usable_target_nothing_is_due_and_tickets_are_opened(
         ([], None),
     ],
 )
-def test_a_claim_has_to_be_filed_as_the_carrier_says(
+def test_claim_deadline_follows_the_filing_rule(
     api: APIClient, company: Company, rules: list[tuple[str, int, bool]], days: int | None
 ) -> None:
     for carrier, number, from_delivery in rules:
@@ -204,7 +204,7 @@ def filing_rule(carrier_name: str = "", type_id: int = 4, **changes: Any) -> Fil
     )
 
 
-def test_another_company_s_shipment_says_nothing(
+def test_shipment_of_another_company_sets_no_claim_deadline(
     api: APIClient, company: Company, birch: Company
 ) -> None:
     filing_rule()
@@ -221,23 +221,23 @@ def statements(api: APIClient, **body: Any) -> list[str]:
     return [each["sql"] for each in captured if "SAVEPOINT" not in each["sql"]]
 
 
-def test_clocks_cost_an_opening_one_statement_and_no_second_write(
+def test_due_dates_cost_an_opening_one_statement_and_no_write(
     api: APIClient, company: Company, agent: Agent
 ) -> None:
     build.shipment(company, shipped_at=at(2, 7))
-    # The rules are read once in ten seconds.
+    # Opening one fills the cache of rules, which lasts ten seconds.
     opened(api)
 
-    told = statements(api, type_id=4, shipment_id=4101)
+    queries = statements(api, type_id=4, shipment_id=4101)
     rules = ("tickets_target", "tickets_calendar", "tickets_filingrule")
 
-    assert len([sql for sql in told if 'FROM "shipments_shipment"' in sql]) == 1
-    assert [sql for sql in told if any(table in sql for table in rules)] == []
-    writes = [sql for sql in told if any(each in sql for each in WRITES)]
+    assert len([sql for sql in queries if 'FROM "shipments_shipment"' in sql]) == 1
+    assert [sql for sql in queries if any(table in sql for table in rules)] == []
+    writes = [sql for sql in queries if any(each in sql for each in WRITES)]
     assert ["clock_digest" in sql for sql in writes] == [True, False]
 
 
-# It is written when it is made, and when it is given to an agent.
+# A ticket is written when it is created, and when it is assigned.
 WRITES = ('INSERT INTO "tickets_ticket"', "UPDATE tickets_ticket")
 
 

@@ -43,7 +43,7 @@ def test_lets_a_second_ticket_pass_beside_one_that_does_not_block(
     assert api.post("/company/tickets", LOST).status_code == 200
 
 
-def test_asks_for_the_same_company_shipment_and_type_only(
+def test_duplicate_has_the_same_company_shipment_and_type(
     api: APIClient, company: Company, birch: Company
 ) -> None:
     build.ticket(birch, **LOST)
@@ -53,13 +53,13 @@ def test_asks_for_the_same_company_shipment_and_type_only(
     assert api.post("/company/tickets", LOST).status_code == 200
 
 
-def test_never_asks_without_a_shipment(api: APIClient) -> None:
+def test_tickets_without_a_shipment_are_no_duplicates(api: APIClient) -> None:
     answers = [api.post("/company/tickets", {"type_id": 7, "credit_id": 5}) for _ in range(2)]
 
     assert [answer.status_code for answer in answers] == [200, 200]
 
 
-def test_asks_of_every_type_that_names_a_shipment(api: APIClient) -> None:
+def test_every_type_with_a_shipment_is_checked(api: APIClient) -> None:
     body = {"type_id": 7, "credit_id": 5, "shipment_id": 4101}
 
     assert [api.post("/company/tickets", body).status_code for _ in range(2)] == [200, 409]
@@ -77,9 +77,7 @@ def test_lets_an_incomplete_ticket_come_back_beside_a_second_one(
     assert statuses == {first.pk: Status.FOLLOW_UP, second: Status.PENDING}
 
 
-def test_asks_anew_each_time_although_an_idempotency_key_was_refused(
-    api: APIClient, company: Company
-) -> None:
+def test_refusal_is_not_stored_for_an_idempotency_key(api: APIClient, company: Company) -> None:
     first = build.ticket(company, **LOST)
     key = {"Idempotency-Key": "k"}
     assert api.post("/company/tickets", LOST, headers=key).status_code == 409
@@ -103,5 +101,5 @@ def test_opens_one_of_sixteen_equal_tickets_that_arrive_together() -> None:
             codes = [answer.status_code for answer in answers]
             assert sorted(codes) == [200] + [409] * 15
             (opened,) = Ticket.objects.filter(shipment_id=shipment_id)
-            named = {answer.json()["ticket_id"] for answer in answers if answer.status_code == 409}
-            assert named == {opened.pk}
+            ids = {answer.json()["ticket_id"] for answer in answers if answer.status_code == 409}
+            assert ids == {opened.pk}

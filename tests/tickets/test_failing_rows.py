@@ -1,4 +1,4 @@
-"""A ticket that a job fails on harms only itself, and is shown."""
+"""A ticket that a job fails on affects no other ticket, and is reported."""
 
 import logging
 import re
@@ -26,7 +26,7 @@ from tickets.statuses import Status
 
 
 def failing_for(bad: set[int], real: Callable[..., Any], error: Exception) -> Callable[..., Any]:
-    """`real`, which fails for these tickets."""
+    """Wrap `real` so that it fails for these tickets."""
 
     def act(ticket: Ticket, *args: Any, **kwargs: Any) -> Any:
         if ticket.pk in bad:
@@ -47,7 +47,7 @@ def failed() -> list[tuple[str, str, int]]:
 
 @pytest.fixture
 def bad(tickets: list[Ticket], monkeypatch: pytest.MonkeyPatch) -> Ticket:
-    """The one among seven whose due dates cannot be set."""
+    """Create seven tickets, and return the one whose due dates cannot be set."""
     one = tickets[2]
     fails = failing_for({one.pk}, recalculation.set_due_dates, ZeroDivisionError("by zero"))
     monkeypatch.setattr(recalculation, "set_due_dates", fails)
@@ -63,21 +63,21 @@ def test_one_ticket_of_a_batch_fails_alone(
     assert failed() == [("recalculate_stale", str(bad.pk), 1)]
     assert jobs.recalculate_stale() == 0
     assert failed() == [("recalculate_stale", str(bad.pk), 2)]
-    said = [record for record in caplog.records if record.levelno == logging.ERROR]
-    assert [record.getMessage() for record in said] == [
+    errors = [record for record in caplog.records if record.levelno == logging.ERROR]
+    assert [record.getMessage() for record in errors] == [
         f"recalculate_stale goes on without ticket {bad.pk}"
     ]
-    assert said[0].exc_info
+    assert errors[0].exc_info
 
 
-def test_what_the_database_refuses_is_found_by_halving(
+def test_row_that_the_database_refuses_is_found_by_halving(
     tickets: list[Ticket], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     save = recalculation.save_due_dates
 
-    def refuse_the_third(held: list[Ticket]) -> None:
-        save(held)
-        if tickets[2] in held:
+    def refuse_the_third(batch: list[Ticket]) -> None:
+        save(batch)
+        if tickets[2] in batch:
             raise DataError("out of range")
 
     monkeypatch.setattr(recalculation, "save_due_dates", refuse_the_third)
@@ -86,9 +86,7 @@ def test_what_the_database_refuses_is_found_by_halving(
     assert Ticket.objects.get(due_at=None) == tickets[2]
 
 
-def test_a_ticket_that_is_done_after_all_is_forgotten(
-    bad: Ticket, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failure_is_forgotten_after_a_success(bad: Ticket, monkeypatch: pytest.MonkeyPatch) -> None:
     jobs.recalculate_stale()
     monkeypatch.undo()
 
@@ -96,7 +94,7 @@ def test_a_ticket_that_is_done_after_all_is_forgotten(
     assert failed() == []
 
 
-def test_what_has_not_failed_for_a_day_is_forgotten(bad: Ticket) -> None:
+def test_failure_is_forgotten_after_a_day(bad: Ticket) -> None:
     jobs.recalculate_stale()
     Ticket.objects.filter(pk=bad.pk).update(status=2)
     FailedRow.objects.update(last_at=timezone.now() - timedelta(hours=25))
@@ -129,7 +127,7 @@ def test_where_nearly_all_fail_the_job_fails(
         jobs.recalculate_stale()
 
 
-def test_a_database_that_is_away_is_no_ticket_s_fault(
+def test_unavailable_database_blames_no_ticket(
     tickets: list[Ticket], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(_: list[Ticket]) -> None:
@@ -162,35 +160,35 @@ def test_the_other_tickets_get_their_claim_deadline(
     jobs.recalculate_stale()
     for n in range(3):
         build.shipment(company, 4101 + n, shipped_at=timezone.now())
-    real = recalculation.has_news_for
+    real = recalculation.changes_deadline
 
     def fail(shipment: Any, ticket: Ticket, rules: Any) -> bool:
         if ticket.pk == waiting[0].pk:
             raise ZeroDivisionError
         return real(shipment, ticket, rules)
 
-    monkeypatch.setattr(recalculation, "has_news_for", fail)
+    monkeypatch.setattr(recalculation, "changes_deadline", fail)
 
     assert jobs.set_late_claim_deadlines() == 2
     assert Ticket.objects.get(filing_due_at=None) == waiting[0]
     assert failed() == [("set_late_claim_deadlines", str(waiting[0].pk), 1)]
 
 
-def test_what_is_taken_back_of_an_agent_who_left_fails_alone(
+def test_unassigning_one_ticket_of_a_leaver_fails_alone(
     company: Company, agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    left = [build.ticket(company, agent=agent, status=Status.FOLLOW_UP) for _ in range(3)]
+    theirs = [build.ticket(company, agent=agent, status=Status.FOLLOW_UP) for _ in range(3)]
     User.objects.update(is_active=False)
-    fails = failing_for({left[0].pk}, automatic.record_history, ZeroDivisionError("by zero"))
+    fails = failing_for({theirs[0].pk}, automatic.record_history, ZeroDivisionError("by zero"))
     monkeypatch.setattr(automatic, "record_history", fails)
 
     jobs.assign_waiting()
 
-    assert Ticket.objects.exclude(agent=None).get() == left[0]
-    assert failed() == [("assign_waiting", str(left[0].pk), 1)]
+    assert Ticket.objects.exclude(agent=None).get() == theirs[0]
+    assert failed() == [("assign_waiting", str(theirs[0].pk), 1)]
 
 
-def test_of_the_other_tickets_that_are_soon_late_agents_hear(
+def test_agents_are_notified_of_the_other_late_tickets(
     company: Company, agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     soon = timezone.now() + timedelta(minutes=9)
@@ -199,10 +197,10 @@ def test_of_the_other_tickets_that_are_soon_late_agents_hear(
     monkeypatch.setattr(notifications, "notify", fails)
     monkeypatch.setattr(notifications, "MOST_AT_ONCE", 2)
 
-    # Who failed comes last, so that the bound of a run is the others'.
+    # A failed ticket comes last, so that the limit of a run is left to the others.
     assert [jobs.notify_of_late_tickets() for _ in range(3)] == [1, 1, 0]
-    told = Notification.objects.order_by("ticket").values_list("ticket", flat=True)
-    assert list(told) == [ticket.pk for ticket in late[1:]]
+    notified_tickets = Notification.objects.order_by("ticket").values_list("ticket", flat=True)
+    assert list(notified_tickets) == [ticket.pk for ticket in late[1:]]
     assert failed() == [("notify_of_late_tickets", str(late[0].pk), 3)]
 
 

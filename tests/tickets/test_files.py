@@ -1,4 +1,4 @@
-"""Files that a company sends to its tickets, as it sends and reads them (decision N8)."""
+"""Files that a company sends to its tickets, uploaded and read through the API (decision N8)."""
 
 from io import BytesIO
 from pathlib import Path
@@ -32,7 +32,7 @@ def ticket(company: Company) -> Ticket:
 
 @pytest.fixture
 def disk(settings: Settings, tmp_path: Path) -> Path:
-    """A storage on a disk, of which everything can be seen."""
+    """Use a storage in a folder whose contents the test can check."""
     backend = "django.core.files.storage.FileSystemStorage"
     own = {"BACKEND": backend, "OPTIONS": {"location": str(tmp_path)}}
     settings.STORAGES = {**settings.STORAGES, "default": own}
@@ -41,7 +41,7 @@ def disk(settings: Settings, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def trusted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where what is in a file does not matter: it is kept as it comes."""
+    """Skip the examination where the content does not matter: files are stored as they are."""
     monkeypatch.setattr(api_of_files, "examine_file", lambda content, *_: Examined(content, False))
 
 
@@ -54,8 +54,8 @@ def rows(api: APIClient, ticket: Ticket) -> dict[str, Any]:
 
 
 def left_nothing(disk: Path) -> bool:
-    gone = not TicketFile.objects.exists() and not UnfinishedFile.objects.exists()
-    return gone and not stored(disk) and not HistoryEntry.objects.exists()
+    is_empty = not TicketFile.objects.exists() and not UnfinishedFile.objects.exists()
+    return is_empty and not stored(disk) and not HistoryEntry.objects.exists()
 
 
 def test_a_file_is_kept_shown_with_its_ticket_and_read_at_its_address(
@@ -116,13 +116,15 @@ def test_an_address_lives_an_hour_and_cannot_be_made_up(
 
 
 @pytest.mark.usefixtures("trusted")
-def test_a_form_is_as_good_as_json(api: APIClient, ticket: Ticket, company: Company) -> None:
-    said = {"description": "Front", "company_id": str(company.pk), "content_type": "text/html"}
-    sent = BytesIO(PNG)
-    sent.name = "front.png"
+def test_multipart_form_is_accepted_like_json(
+    api: APIClient, ticket: Ticket, company: Company
+) -> None:
+    fields = {"description": "Front", "company_id": str(company.pk), "content_type": "text/html"}
+    upload = BytesIO(PNG)
+    upload.name = "front.png"
 
     answer = api.post(
-        f"/company/tickets/{ticket.pk}/files", {"file": sent, **said}, format="multipart"
+        f"/company/tickets/{ticket.pk}/files", {"file": upload, **fields}, format="multipart"
     )
 
     assert answer.status_code == 200, answer.json()
@@ -132,7 +134,7 @@ def test_a_form_is_as_good_as_json(api: APIClient, ticket: Ticket, company: Comp
 
 
 @pytest.mark.parametrize(
-    ("name", "shown"),
+    ("name", "expected"),
     [
         ("../../etc/passwd", "passwd.png"),
         ("C:\\Users\\me\\box.png", "box.png"),
@@ -146,12 +148,12 @@ def test_a_form_is_as_good_as_json(api: APIClient, ticket: Ticket, company: Comp
     ],
 )
 @pytest.mark.usefixtures("trusted")
-def test_a_name_is_shown_as_it_can_harm_nobody(
-    api: APIClient, ticket: Ticket, name: str, shown: str, disk: Path
+def test_file_names_are_sanitized(
+    api: APIClient, ticket: Ticket, name: str, expected: str, disk: Path
 ) -> None:
     status, answer = send(api, ticket.pk, PNG, name)
 
-    assert (status, answer["data"]["name"]) == (200, shown)
+    assert (status, answer["data"]["name"]) == (200, expected)
     (path,) = stored(disk)
     assert path.parent.parent.parent == disk
     disposition = Client().get(answer["data"]["url"])["Content-Disposition"]
@@ -175,7 +177,7 @@ def test_a_name_is_shown_as_it_can_harm_nobody(
         (as_json(PNG, path="/etc"), "path"),
     ],
 )
-def test_a_wrong_body_is_told_by_its_field_and_leaves_no_trace(
+def test_invalid_body_names_its_field_and_stores_nothing(
     api: APIClient, ticket: Ticket, disk: Path, body: dict[str, Any], field: str
 ) -> None:
     answer = api.post(f"/company/tickets/{ticket.pk}/files", body)
@@ -220,7 +222,7 @@ FILE = form_part("file", PNG, "a.png")
         (form(*(form_part("file", b"1", "a") for number in range(200))), "x"),
     ],
 )
-def test_a_form_that_is_none_is_refused_and_leaves_no_trace(
+def test_malformed_form_is_refused_and_stores_nothing(
     api: APIClient, ticket: Ticket, disk: Path, body: bytes, boundary: str
 ) -> None:
     answer = send_form(api, f"/company/tickets/{ticket.pk}/files", body, boundary)
@@ -236,7 +238,9 @@ def test_only_json_and_forms_are_read(api: APIClient, ticket: Ticket, kind: str)
     assert answer.status_code == 415
 
 
-def test_another_company_s_ticket_is_none(birch_api: APIClient, ticket: Ticket, disk: Path) -> None:
+def test_ticket_of_another_company_is_not_found(
+    birch_api: APIClient, ticket: Ticket, disk: Path
+) -> None:
     assert send(birch_api, ticket.pk, PNG)[0] == 404
     assert birch_api.get(f"/company/evidences/{ticket.pk}").status_code == 404
     attach = f"/company/attach/evidences/{ticket.pk}"
@@ -257,7 +261,7 @@ def test_a_decided_ticket_takes_no_files(
 
 
 @pytest.mark.usefixtures("trusted")
-def test_a_ticket_has_so_many_files_and_no_more(
+def test_number_of_files_is_bounded(
     api: APIClient, ticket: Ticket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(changes, "MOST_PER_TICKET", 2)
@@ -270,10 +274,10 @@ def test_a_ticket_has_so_many_files_and_no_more(
 
 
 @pytest.mark.usefixtures("trusted")
-def test_what_is_refused_at_the_last_moment_leaves_nothing_in_the_storage(
+def test_late_refusal_leaves_nothing_in_the_storage(
     api: APIClient, ticket: Ticket, disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The ticket was decided while the file was read; or the row fails."""
+    """Decide the ticket while the file is read, or let saving the row fail."""
     monkeypatch.setattr(changes, "refuse_early", lambda *_: None)
     Ticket.objects.update(status=Status.ACCEPTED)
     assert send(api, ticket.pk, PNG)[0] == 422
@@ -304,17 +308,15 @@ def test_a_repeat_with_the_same_key_is_one_file(api: APIClient, ticket: Ticket, 
     assert not UnfinishedFile.objects.exists()
 
 
-def test_what_agents_keep_among_themselves_is_in_no_list(
-    api: APIClient, company: Company, ticket: Ticket
-) -> None:
-    shown = build.file(company, ticket=ticket)
+def test_internal_files_are_in_no_list(api: APIClient, company: Company, ticket: Ticket) -> None:
+    public_file = build.file(company, ticket=ticket)
     build.file(company, ticket=ticket, public=False, by="agent", actor="ada")
 
     (listed,) = api.get("/company/tickets").json()["data"]
     evidence = api.get(f"/company/evidences/{ticket.pk}").json()["data"]
 
-    for found in (listed["files"], rows(api, ticket)["files"], evidence):
-        assert [file["id"] for file in found] == [shown.pk]
+    for names in (listed["files"], rows(api, ticket)["files"], evidence):
+        assert [file["id"] for file in names] == [public_file.pk]
     assert listed["file_quantity"] == 1
 
 
@@ -328,33 +330,33 @@ def test_lists_show_files_in_as_many_queries_for_many_tickets_as_for_one(
             send(api, ticket.pk, PNG)
 
     with django_assert_max_num_queries(10):
-        shown = api.get("/company/tickets").json()["data"]
+        rows = api.get("/company/tickets").json()["data"]
 
-    assert [row["file_quantity"] for row in shown] == [3, 2, 1, 0]
+    assert [row["file_quantity"] for row in rows] == [3, 2, 1, 0]
 
 
 @pytest.mark.usefixtures("trusted")
 def test_evidence_is_uploaded_first_and_attached_later(
     api: APIClient, ticket: Ticket, birch_api: APIClient
 ) -> None:
-    sent = [
+    ids = [
         api.post("/company/upload/evidences", as_json(PNG, name)).json()["data"]["id"]
         for name in ("a.png", "b.png")
     ]
     foreign = birch_api.post("/company/upload/evidences", as_json(PNG)).json()["data"]["id"]
     attach = f"/company/attach/evidences/{ticket.pk}"
 
-    refused = api.put(attach, {"files": [sent[0], foreign]})
+    refused = api.put(attach, {"files": [ids[0], foreign]})
     assert (refused.status_code, rows(api, ticket)["files"]) == (400, [])
-    answer = api.put(attach, {"files": sent[::-1]})
+    answer = api.put(attach, {"files": ids[::-1]})
 
-    assert [file["id"] for file in answer.json()["data"]] == sent[::-1]
-    assert api.put(attach, {"files": sent}).status_code == 200
-    shown = api.get(f"/company/evidences/{ticket.pk}").json()
-    assert shown["success"]
-    assert [file["name"] for file in shown["data"]] == ["a.png", "b.png"]
+    assert [file["id"] for file in answer.json()["data"]] == ids[::-1]
+    assert api.put(attach, {"files": ids}).status_code == 200
+    evidences = api.get(f"/company/evidences/{ticket.pk}").json()
+    assert evidences["success"]
+    assert [file["name"] for file in evidences["data"]] == ["a.png", "b.png"]
     other = build.ticket(ticket.company)
-    stolen = api.put(f"/company/attach/evidences/{other.pk}", {"files": sent})
+    stolen = api.put(f"/company/attach/evidences/{other.pk}", {"files": ids})
     assert stolen.status_code == 400
     assert rows(api, ticket)["file_quantity"] == 2
 
@@ -370,7 +372,7 @@ def test_few_files_wait_to_be_attached(
     assert answers[1].json()["code"] == "too_many_files"
 
 
-def test_a_picture_is_written_anew_upright_and_tells_nothing_else(
+def test_picture_is_reencoded_upright_without_metadata(
     api: APIClient, ticket: Ticket, disk: Path
 ) -> None:
     tail = b"<?php system($_GET['x']); ?><html><script>alert(1)</script>"
@@ -378,10 +380,10 @@ def test_a_picture_is_written_anew_upright_and_tells_nothing_else(
     assert send(api, ticket.pk, files.photo() + tail, "photo.jpg")[0] == 200
 
     (path,) = stored(disk)
-    kept = path.read_bytes()
+    content = path.read_bytes()
     for hidden in (tail, b"<?php", files.WHERE_IT_WAS.encode(), b"Exif", b"made by a stranger"):
-        assert hidden not in kept
-    picture = Image.open(BytesIO(kept))
+        assert hidden not in content
+    picture = Image.open(BytesIO(content))
     assert (picture.size, dict(picture.getexif())) == ((4, 6), {})
 
 

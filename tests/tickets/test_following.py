@@ -1,4 +1,4 @@
-"""A company that keeps a copy: tickets in the order of change, none passed over (decision N13)."""
+"""Following tickets in the order of change: a company's copy misses none (decision N13)."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ SINCE = "2026-03-04T12:00:00Z"
 
 @pytest.fixture
 def at(company: Company) -> Callable[..., int]:
-    """Make a ticket that was changed so many seconds after the start."""
+    """Return a function that creates a ticket changed `seconds` after the start."""
 
     def make(seconds: float, **changes: Any) -> int:
         return build.ticket(company, updated_at=START + timedelta(seconds=seconds), **changes).pk
@@ -34,14 +34,14 @@ def at(company: Company) -> Callable[..., int]:
 
 
 def walk(api: APIClient, cursor: str | None = None, **query: Any) -> tuple[list[int], str]:
-    """All that there is from a cursor on, and the cursor behind it."""
-    seen: list[int] = []
+    """Return all ids after a cursor, and the next cursor."""
+    ids: list[int] = []
     while True:
         place = {"cursor": cursor} if cursor else {}
         answer = listed(api, updated_since=SINCE, **place, **query)
         if not answer["data"]:
-            return seen, answer["next_cursor"]
-        seen += [row["id"] for row in answer["data"]]
+            return ids, answer["next_cursor"]
+        ids += [row["id"] for row in answer["data"]]
         cursor = answer["next_cursor"]
 
 
@@ -59,8 +59,8 @@ def test_always_has_a_cursor_to_go_on_from(api: APIClient, at: Callable[..., int
     assert (nothing["data"], nothing["next_cursor"]) == ([], "1772625600000000-0")
 
     first = at(1)
-    seen, end = walk(api, nothing["next_cursor"])
-    assert seen == [first]
+    ids, end = walk(api, nothing["next_cursor"])
+    assert ids == [first]
     assert walk(api, end) == ([], end)
 
     second = at(2)
@@ -68,7 +68,7 @@ def test_always_has_a_cursor_to_go_on_from(api: APIClient, at: Callable[..., int
     assert walk(api, end, limit=1)[0] == [second, first]
 
 
-def test_goes_with_the_other_filters(api: APIClient, at: Callable[..., int]) -> None:
+def test_following_combines_with_other_filters(api: APIClient, at: Callable[..., int]) -> None:
     at(1, status=2)
     wanted = at(2, status=6, type_id=5)
     at(3, status=6, type_id=4)
@@ -95,7 +95,9 @@ def test_shows_nothing_of_another_company(api: APIClient, birch: Company) -> Non
         ({"cursor": "1772625600000000-0"}, "cursor"),
     ],
 )
-def test_names_what_does_not_go_together(api: APIClient, query: dict[str, Any], field: str) -> None:
+def test_conflicting_parameters_are_named(
+    api: APIClient, query: dict[str, Any], field: str
+) -> None:
     answer = api.get("/company/tickets", query)
 
     assert answer.status_code == 400
@@ -103,8 +105,8 @@ def test_names_what_does_not_go_together(api: APIClient, query: dict[str, Any], 
 
 
 @pytest.mark.usefixtures("rows_to_keep")
-def test_passes_over_no_change_that_is_committed_late(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first begins, the second begins and is read; then the first is committed."""
+def test_late_commit_is_not_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commit the first change after the second one was read."""
     acme = build.company()
     api = signed_in(acme)
     changed, read = Event(), Event()
@@ -127,14 +129,14 @@ def test_passes_over_no_change_that_is_committed_late(monkeypatch: pytest.Monkey
     no_margin = following.SETTLED.replace("2 seconds", "0 seconds")
     monkeypatch.setattr(following, "SETTLED", no_margin)
     with racers(2) as together:
-        late, (early, seen, cursor) = together.run([change_slowly, read_meanwhile])
-        assert seen == []
+        late, (early, ids, cursor) = together.run([change_slowly, read_meanwhile])
+        assert ids == []
         assert walk(api, cursor)[0] == [late, early]
 
 
 @contextmanager
 def open_transaction(*statements: str) -> Iterator[None]:
-    """Have another connection stay in a transaction in which it has run these."""
+    """Keep a transaction of another connection open, in which these statements have run."""
     with racers(1) as beside:
         ready, end = Event(), Event()
 
@@ -155,7 +157,7 @@ def open_transaction(*statements: str) -> Iterator[None]:
 
 
 def held_back() -> timedelta:
-    """How far before now the list ends, without the margin for clocks."""
+    """Return how long before now the list ends, without the margin for clocks."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp()")
         (now,) = cursor.fetchone()
@@ -177,7 +179,7 @@ def test_transaction_that_may_still_write_holds_the_list_back() -> None:
 def test_transaction_that_only_reads_for_long_holds_nothing_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """One that has an id may still bring a change, however long it takes."""
+    """Wait only for a transaction with an id, which may still commit a change."""
     short = following.SETTLED.replace("1 minute", "100 milliseconds")
     monkeypatch.setattr(following, "SETTLED", short)
     with open_transaction():

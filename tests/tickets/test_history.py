@@ -43,7 +43,7 @@ def test_the_database_refuses_to_change_what_happened(line: HistoryEntry, statem
 @pytest.mark.parametrize("tables", ["tickets_historyentry", "tickets_ticket CASCADE"])
 def test_the_database_refuses_to_empty_it(line: HistoryEntry, tables: str) -> None:
     with transaction.atomic(), connection.cursor() as cursor:
-        # As after a commit: no check of a foreign key is left for later.
+        # Check foreign keys now, as after a commit: no check is left for later.
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
         with pytest.raises(DatabaseError, match="append-only"), transaction.atomic():
             cursor.execute(f"TRUNCATE {tables}")
@@ -61,16 +61,16 @@ def test_the_orm_is_no_way_around(line: HistoryEntry) -> None:
 WAYS = ("create", "bulk_create", "get_or_create", "update_or_create")
 
 
-def makes_entries(made: str) -> bool:
-    """Does a call of this make entries of history?"""
-    manager, _, method = made.rpartition(".")
-    return made == "HistoryEntry" or (
+def makes_entries(called_name: str) -> bool:
+    """Return True if a call of this name creates history entries."""
+    manager, _, method = called_name.rpartition(".")
+    return called_name == "HistoryEntry" or (
         method in WAYS and manager.endswith((".history", "HistoryEntry.objects"))
     )
 
 
 def written_at(source: str) -> list[int]:
-    """The lines that make entries of history."""
+    """Return the lines that create history entries."""
     return [
         node.lineno
         for node in ast.walk(ast.parse(source))

@@ -1,4 +1,4 @@
-"""What strangers send in place of a file: told clearly, kept nowhere, and nobody is harmed."""
+"""Hostile uploads: refused with a clear message, stored nowhere, and harmless to everybody."""
 
 import logging
 import time
@@ -31,7 +31,7 @@ def ticket(company: Company) -> Ticket:
 
 
 def refused(api: APIClient, ticket: Ticket, content: bytes, name: str = "a.png") -> tuple[int, str]:
-    """Status and code, after a look that nothing was kept."""
+    """Return status and code, after checking that nothing was stored."""
     status, answer = send(api, ticket.pk, content, name)
     assert not TicketFile.objects.exists()
     assert not UnfinishedFile.objects.exists()
@@ -55,7 +55,7 @@ def refused(api: APIClient, ticket: Ticket, content: bytes, name: str = "a.png")
         b"\x00" * 50,
     ],
 )
-def test_what_is_of_another_type_is_known_by_its_content_whatever_its_name(
+def test_type_is_recognized_by_content_not_by_name(
     api: APIClient, ticket: Ticket, content: bytes
 ) -> None:
     for name in ("a.png", "a.pdf"):
@@ -75,9 +75,7 @@ def test_what_is_of_another_type_is_known_by_its_content_whatever_its_name(
     ],
     ids=["empty", "bomb", "short PNG", "short JPEG", "HTML as JPEG", "short PDF", "HTML as PDF"],
 )
-def test_what_cannot_be_opened_whole_is_refused(
-    api: APIClient, ticket: Ticket, content: bytes, code: str
-) -> None:
+def test_damaged_file_is_refused(api: APIClient, ticket: Ticket, content: bytes, code: str) -> None:
     assert refused(api, ticket, content) == (422, code)
 
 
@@ -123,7 +121,7 @@ def test_a_body_has_at_most_15_mib(api: APIClient, ticket: Ticket) -> None:
         ("POST", "/admin/login/", 1),
     ],
 )
-def test_the_door_takes_large_bodies_at_three_addresses_only(
+def test_large_bodies_are_accepted_at_three_addresses_only(
     method: str, path: str, most: int
 ) -> None:
     request = RequestFactory().generic(method, path)
@@ -142,7 +140,7 @@ def test_the_door_takes_large_bodies_at_three_addresses_only(
         ("while True: pass", "file_too_complex"),
     ],
 )
-def test_a_decoder_that_crashes_or_never_ends_takes_nobody_along(
+def test_crashing_or_endless_decoder_harms_no_other_request(
     api: APIClient,
     ticket: Ticket,
     tmp_path: Path,
@@ -214,11 +212,11 @@ def test_a_company_never_has_all_examiners(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_company_s_next_file_waits_and_a_further_one_is_refused_at_once() -> None:
     places = examining.Places()
-    done: list[str] = []
+    results: list[str] = []
 
     def second() -> None:
         with places.one_for(1):
-            done.append("second")
+            results.append("second")
 
     with places.one_for(1):
         thread = Thread(target=second)
@@ -227,9 +225,9 @@ def test_a_company_s_next_file_waits_and_a_further_one_is_refused_at_once() -> N
             sleep(0.001)
         with pytest.raises(FileRefused, match="Too many files"), places.one_for(1):
             pass
-        done.append("first")
+        results.append("first")
     thread.join()
-    assert done == ["first", "second"]
+    assert results == ["first", "second"]
 
 
 def test_seconds_of_processor_are_counted_per_company_and_minute(
@@ -268,7 +266,7 @@ def test_seconds_of_processor_are_counted_per_company_and_minute(
     ],
     ids=["WebP", "JPEG of a hundred scans"],
 )
-def test_what_would_take_too_long_is_refused_by_its_header(
+def test_image_that_takes_too_long_is_refused_by_its_header(
     api: APIClient, ticket: Ticket, content: bytes, hint: str
 ) -> None:
     status, answer = send(api, ticket.pk, content)
@@ -276,7 +274,7 @@ def test_what_would_take_too_long_is_refused_by_its_header(
     assert (status, answer["code"]) == (422, "file_too_complex")
     assert "7000 x 7000 pixels, which take too long" in answer["message"]
     assert hint in answer["message"]
-    # The process had hardly begun.
+    # It was refused after hardly any processor time.
     assert 0 < examining.spend(ticket.company_id, 0) < 2_000
 
 

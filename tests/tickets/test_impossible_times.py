@@ -1,4 +1,4 @@
-"""Times that cannot be, in rows from before they were refused, harm nobody (decision N28)."""
+"""Impossible times in rows from before they were refused break nothing (decision N28)."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -77,7 +77,7 @@ def test_a_filing_rule_that_comes_later_stops_no_ticket(
 def test_pages_show_them_in_every_zone(
     api: APIClient, shipment: Shipment, agent: Agent, client: Client, zone: str
 ) -> None:
-    """At the ends of time a zone east or west of UTC leads beyond them."""
+    """Show dates at the ends of time, which a zone east or west of UTC moves beyond."""
     answer = api.post("/company/tickets", {"type_id": 4, "shipment_id": shipment.pk})
     ticket = answer.json()["id"]
     Ticket.objects.update(created_at=shipment.delivered_at, due_at=shipment.delivered_at)
@@ -96,9 +96,9 @@ def test_pages_show_them_in_every_zone(
     ]
 
     for page in pages:
-        shown = client.get(f"/admin/{page}")
-        assert shown.status_code == 200, page
-        assert b"".join(shown) if shown.streaming else shown.content
+        response = client.get(f"/admin/{page}")
+        assert response.status_code == 200, page
+        assert b"".join(response) if response.streaming else response.content
     assert unpacked(client.post(f"/admin/tickets/ticket/{ticket}/evidence/"))
 
 

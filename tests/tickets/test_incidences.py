@@ -27,7 +27,7 @@ def opened(api: APIClient, **body: Any) -> int:
 
 
 def reported(shipment: Shipment, id: int = 501, **fields: Any) -> int:
-    """An incidence as the platform's feed brings it."""
+    """Record an incidence as the platform's feed brings it."""
     build.fact("incidence", incidence_id=id, shipment_id=shipment.pk, **fields)
     return id
 
@@ -129,7 +129,7 @@ def test_links_nothing_to_a_ticket_without_a_shipment(api: APIClient, shipment: 
 
 @pytest.mark.usefixtures("rows_to_keep")
 @pytest.mark.parametrize("ticket_first", [True, False])
-def test_whoever_comes_second_waits_and_links(ticket_first: bool) -> None:
+def test_the_second_of_ticket_and_incidence_waits_and_links(ticket_first: bool) -> None:
     company = build.company()
     shipment = build.shipment(company)
     opening = partial(open_ticket, company, CALLER, type_id=4, shipment_id=shipment.pk)
@@ -141,7 +141,7 @@ def test_whoever_comes_second_waits_and_links(ticket_first: bool) -> None:
 
 
 @pytest.mark.usefixtures("rows_to_keep")
-def test_neither_misses_the_other_when_both_come_at_once() -> None:
+def test_simultaneous_ticket_and_incidence_are_linked() -> None:
     company = build.company()
     with racers(2) as together:
         for id in range(1, 21):

@@ -1,4 +1,4 @@
-"""The indexes over open tickets: small, used, and not rebuilt for a further open status."""
+"""Indexes over open tickets: small, used, and not rebuilt for another open status."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from django.utils import timezone
 from companies.models import Company
 from desk.queue.queues import QUEUES
 from desk.reports import counting
-from desk.reports.counting import DIMENSIONS, Narrowed
+from desk.reports.counting import DIMENSIONS, Scope
 from desk.reports.figures import days_up_to_today
 from desk.reports.measures import OF_OPEN
 from tests import builders as build
@@ -22,7 +22,7 @@ from tests.plans import offer_only
 from tickets.models import Agent, Appeal, Ticket
 from tickets.statuses import OPEN, TERMINAL, Status
 
-# One in twenty of the open ones has no agent, and none of those waits for the company.
+# One open ticket in twenty has no agent, except those that wait for the company.
 TICKETS = """
 INSERT INTO tickets_ticket (company_id, type_id, status, comments, agent_id, carrier_name, due_at,
   version, created_at, updated_at, clock_digest)
@@ -52,7 +52,7 @@ OVER_OPEN = {
 
 @pytest.fixture
 def tickets(company: Company, agent: Agent) -> None:
-    """Many decided tickets and fewer open ones, known to the planner."""
+    """Create many decided tickets and fewer open ones, with statistics for the planner."""
     agents = [agent, *(build.agent(f"agent-{number}") for number in range(39))]
     values = {
         "company": company.pk,
@@ -62,17 +62,17 @@ def tickets(company: Company, agent: Agent) -> None:
         "all": ALL_OF_THEM,
     }
     with connection.cursor() as cursor:
-        # Without triggers: what they keep beside tickets is not asked for here.
+        # Skip the triggers: their derived tables do not matter here.
         cursor.execute("SET LOCAL session_replication_role = replica")
         cursor.execute(TICKETS, values)
         cursor.execute("SET LOCAL session_replication_role = origin")
-        # The planner goes by the sizes of indexes, in which rows of other tests have left room.
+        # Rebuild indexes: the planner goes by their sizes, and rows of other tests have left bloat.
         cursor.execute("REINDEX TABLE tickets_ticket")
         cursor.execute("ANALYZE tickets_ticket, tickets_agent, auth_user")
 
 
 def scans(plan: dict[str, Any]) -> Iterator[str]:
-    """Every index and every table that a plan reads, a table read by an index left out."""
+    """Yield indexes and tables that a plan reads, except tables read through an index."""
     if "Index Name" in plan or (
         "Relation Name" in plan and plan["Node Type"] != "Bitmap Heap Scan"
     ):
@@ -82,49 +82,49 @@ def scans(plan: dict[str, Any]) -> Iterator[str]:
 
 
 def read(sql: str, params: Any = ()) -> set[str]:
-    """What is read of tickets for a statement."""
+    """Return the indexes and tables of tickets that a statement reads."""
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN (FORMAT JSON) {sql}", params)
         (answer,) = cursor.fetchone()
     plan = json.loads(answer) if isinstance(answer, str) else answer
-    found = scans(plan[0]["Plan"])
-    return {one for one in found if one.startswith("ticket_") or one == "tickets_ticket"}
+    scanned = scans(plan[0]["Plan"])
+    return {one for one in scanned if one.startswith("ticket_") or one == "tickets_ticket"}
 
 
-def read_for(found: QuerySet[Any]) -> set[str]:
-    return read(*found.query.sql_with_params())
+def read_for(tickets: QuerySet[Any]) -> set[str]:
+    return read(*tickets.query.sql_with_params())
 
 
 def statuses_of(condition: Q | None) -> set[int]:
-    """The statuses that a condition names."""
+    """Return the statuses that a condition names."""
     if condition is None:
         return set()
-    named: set[int] = set()
+    numbers: set[int] = set()
     for each in condition.children:
         if isinstance(each, Q):
-            named |= statuses_of(each)
+            numbers |= statuses_of(each)
         elif each[0].startswith("status"):
-            named |= set(each[1])
-    return named
+            numbers |= set(each[1])
+    return numbers
 
 
 def test_no_condition_names_an_open_status() -> None:
-    """Each such index would be rebuilt for a further one, over all tickets."""
-    named = {index.name: statuses_of(index.condition) for index in Ticket._meta.indexes}
+    """Such an index would be rebuilt over all tickets for another open status."""
+    statuses = {index.name: statuses_of(index.condition) for index in Ticket._meta.indexes}
 
-    assert {name for name, found in named.items() if found == TERMINAL} == OVER_OPEN
-    assert {name for name, found in named.items() if found & OPEN} == set()
+    assert {name for name, values_of in statuses.items() if values_of == TERMINAL} == OVER_OPEN
+    assert {name for name, values_of in statuses.items() if values_of & OPEN} == set()
 
 
 @pytest.mark.usefixtures("tickets")
 @pytest.mark.parametrize("ordered", [False, True])
 def test_the_queues_read_only_open_tickets(agent: Agent, ordered: bool) -> None:
     queues = [queue for queue in QUEUES if queue.small and queue.slug != "appeals"]
-    found = {queue.slug: queue.narrow(Ticket.objects.all(), agent.pk) for queue in queues}
+    rows = {queue.slug: queue.narrow(Ticket.objects.all(), agent.pk) for queue in queues}
     if ordered:
-        found = {queue.slug: found[queue.slug].order_by(*queue.order)[:25] for queue in queues}
+        rows = {queue.slug: rows[queue.slug].order_by(*queue.order)[:25] for queue in queues}
 
-    read = {slug: read_for(tickets.values("pk")) for slug, tickets in found.items()}
+    read = {slug: read_for(tickets.values("pk")) for slug, tickets in rows.items()}
 
     assert len(read) == 11
     assert {slug: names for slug, names in read.items() if not names or names - OVER_OPEN} == {}
@@ -133,7 +133,7 @@ def test_the_queues_read_only_open_tickets(agent: Agent, ordered: bool) -> None:
 @pytest.mark.usefixtures("tickets")
 @pytest.mark.parametrize("ordered", [False, True])
 def test_the_queue_of_appeals_reads_those_that_wait_and_their_tickets(ordered: bool) -> None:
-    """They are among the decided ones, of which there is no end: each is looked up by its id."""
+    """Look tickets up by id: they are decided ones, whose number is unbounded."""
     declined = Ticket.objects.filter(status=Status.DECLINED)[:2]
     now = timezone.now()
     for each in declined:
@@ -141,16 +141,16 @@ def test_the_queue_of_appeals_reads_those_that_wait_and_their_tickets(ordered: b
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE tickets_appeal")
     (queue,) = (queue for queue in QUEUES if queue.slug == "appeals")
-    found = queue.narrow(Ticket.objects.all(), None)
+    appeals = queue.narrow(Ticket.objects.all(), None)
     if ordered:
-        found = found.order_by(*queue.order)[:25]
+        appeals = appeals.order_by(*queue.order)[:25]
 
-    assert read_for(found.values("pk")) == set()
+    assert read_for(appeals.values("pk")) == set()
 
 
 @pytest.mark.usefixtures("tickets")
 def test_claims_to_file_are_read_in_the_order_of_their_money() -> None:
-    """Without a sort: a page costs its rows, however many claims there are."""
+    """Avoid a sort: a page costs only its rows, however many claims there are."""
     statement = (
         "UPDATE tickets_ticket SET filing_due_at = due_at, currency = 'EUR',"
         " amount_claimed = CASE WHEN id %% 3 > 0 THEN id %% 997 END"
@@ -159,28 +159,28 @@ def test_claims_to_file_are_read_in_the_order_of_their_money() -> None:
         cursor.execute(statement, [])
         cursor.execute("ANALYZE tickets_ticket")
     (queue,) = (queue for queue in QUEUES if queue.slug == "to-file")
-    found = queue.narrow(Ticket.objects.all(), None).order_by(*queue.order)[:25]
+    claims = queue.narrow(Ticket.objects.all(), None).order_by(*queue.order)[:25]
 
-    assert read_for(found.values("pk")) == {"ticket_claims_to_file"}
+    assert read_for(claims.values("pk")) == {"ticket_claims_to_file"}
 
 
 @pytest.mark.usefixtures("tickets")
 def test_assignment_and_figures_read_only_open_tickets() -> None:
-    with CaptureQueriesContext(connection) as asked:
-        counting.count(Narrowed(days_up_to_today(7)), OF_OPEN, (*DIMENSIONS, "age"))
+    with CaptureQueriesContext(connection) as queries:
+        counting.count(Scope(days_up_to_today(7)), OF_OPEN, (*DIMENSIONS, "age"))
     loads = Agent.objects.with_loads().values_list("pk", "load")
     waiting = Ticket.objects.waiting().exclude(type__in=[4])
 
     assert read_for(waiting) <= OVER_OPEN
     assert read_for(loads) == set()
-    assert read(asked.captured_queries[0]["sql"]) <= OVER_OPEN
+    assert read(queries.captured_queries[0]["sql"]) <= OVER_OPEN
     offer_only("ticket_unassigned")
     assert read_for(waiting) == {"ticket_unassigned"}
 
 
 @pytest.mark.usefixtures("tickets")
 def test_what_waits_for_its_company_costs_nothing_where_agents_are_found() -> None:
-    """Nobody has these either, and there is no bound to how many."""
+    """Skip Incomplete tickets without an agent: their number is unbounded."""
     newest = Ticket.objects.order_by("-pk").values("pk")[:2]
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL session_replication_role = replica")
@@ -202,6 +202,6 @@ def test_what_waits_for_its_company_costs_nothing_where_agents_are_found() -> No
 
 
 def test_open_means_the_same_to_python_and_to_the_database(company: Company) -> None:
-    made = {one: build.ticket(company, status=one).pk for one in (*OPEN, *TERMINAL)}
+    tickets = {one: build.ticket(company, status=one).pk for one in (*OPEN, *TERMINAL)}
 
-    assert set(Ticket.objects.open().values_list("pk", flat=True)) == {made[one] for one in OPEN}
+    assert set(Ticket.objects.open().values_list("pk", flat=True)) == {tickets[one] for one in OPEN}

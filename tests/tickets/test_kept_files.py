@@ -1,4 +1,4 @@
-"""What happens to files behind the scenes: small pictures, and what nobody has any more."""
+"""Background work on files: thumbnails, and removing files that nobody has any more."""
 
 from datetime import timedelta
 from io import BytesIO
@@ -78,7 +78,7 @@ def test_a_storage_that_fails_for_one_file_harms_no_other(
 
 
 @pytest.mark.django_db
-def test_what_a_killed_upload_left_is_removed_after_an_hour(disk: Path) -> None:
+def test_orphan_of_a_killed_upload_is_removed_after_an_hour(disk: Path) -> None:
     upload = kept_files.UNFINISHED_FOR
     for age in (upload / 2, upload * 2):
         name = storage.write_file(storage.new_file_name(), b"half done")
@@ -107,27 +107,27 @@ def test_an_orphan_that_cannot_be_removed_keeps_no_other(
     monkeypatch.setattr(kept_files, "remove_unfinished", refuse_the_first)
     monkeypatch.setattr(kept_files, "MOST_AT_ONCE", 1)
 
-    # It failed once, and comes last from then on.
+    # It has failed once, and comes last from now on.
     assert [jobs.remove_orphans() for _ in range(3)] == [0, 1, 1]
 
     assert on(disk) == {names[0]}
     assert FailedRow.objects.get().key == names[0]
 
 
-def test_a_file_that_no_ticket_got_in_a_day_is_forgotten(
+def test_unattached_file_is_deleted_after_a_day(
     api: APIClient, ticket: Ticket, disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kept_files, "make_thumbnail", lambda *_: b"small")
-    kept = send(api, ticket.pk, files.picture())[1]["data"]["id"]
+    file_id = send(api, ticket.pk, files.picture())[1]["data"]["id"]
     for _ in range(2):
         api.post("/company/upload/evidences", as_json(files.picture()))
     jobs.make_thumbnails()
     old, new = TicketFile.objects.filter(ticket=None)
-    made = timezone.now() - timedelta(hours=25)
-    TicketFile.objects.filter(pk__in=[old.pk, kept]).update(created_at=made)
+    uploaded_at = timezone.now() - timedelta(hours=25)
+    TicketFile.objects.filter(pk__in=[old.pk, file_id]).update(created_at=uploaded_at)
 
     assert jobs.remove_orphans() == 2
 
-    left = TicketFile.objects.all()
-    assert {file.pk for file in left} == {kept, new.pk}
-    assert on(disk) == {name for file in left for name in (file.stored_as, file.thumbnail)}
+    files_left = TicketFile.objects.all()
+    assert {file.pk for file in files_left} == {file_id, new.pk}
+    assert on(disk) == {name for file in files_left for name in (file.stored_as, file.thumbnail)}

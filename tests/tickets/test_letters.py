@@ -1,4 +1,4 @@
-"""Emails to a company about what needs its answer: one for each move, in its language."""
+"""Emails to a company about what needs its answer: one per move, in its language."""
 
 import json
 import re
@@ -38,7 +38,7 @@ SUBJECTS = {
     ("en", "refused"): "Ticket {}: your appeal was refused",
     ("es", "refused"): "Ticket {}: su apelación fue rechazada",
 }
-# What stands in each beside what others wrote.
+# Phrases of each email, apart from what others wrote.
 SAYS = {
     ("en", "incomplete"): ("waits for an answer from you:", "> Please send:\n> - photo of the box"),
     ("es", "incomplete"): ("espera una respuesta de usted:", "> Por favor, envíe:\n> - photo of"),
@@ -67,13 +67,13 @@ def ticket(company: Company) -> Ticket:
 
 @pytest.fixture
 def eve(db: None) -> User:
-    """A lead."""
+    """Create a lead."""
     return build.agent("eve", group="lead").user
 
 
 def incomplete(ticket: Ticket, eve: User, **more: Any) -> None:
-    asked = {"reason": "We cannot see it.", "requested": ["photo of the box"], **more}
-    working.move(ticket.pk, Status.INCOMPLETE, user=eve, **asked)
+    options = {"reason": "We cannot see it.", "requested": ["photo of the box"], **more}
+    working.move(ticket.pk, Status.INCOMPLETE, user=eve, **options)
 
 
 def declined(ticket: Ticket, eve: User) -> None:
@@ -81,7 +81,7 @@ def declined(ticket: Ticket, eve: User) -> None:
 
 
 def appealed(ticket: Ticket, eve: User) -> None:
-    """Another lead has declined it: eve may decide."""
+    """Decline it by another lead, so that eve may decide, and appeal."""
     declined(ticket, build.agent("kim", group="lead").user)
     appeals.appeal_decision(ticket.company, ticket.pk, Actor(By.COMPANY), "Look again.")
     Mail.objects.all().delete()
@@ -98,7 +98,7 @@ def refused(ticket: Ticket, eve: User) -> None:
 
 
 def claims_end(*, days: int) -> datetime:
-    """When the carrier stops taking the claim: so many days from now."""
+    """Let the carrier stop taking claims `days` from now; return when."""
     shipped_at = timezone.now() - timedelta(days=30 - days)
     FilingRule.objects.create(type_id=5, days=30)
     Shipment.objects.update(shipped_at=shipped_at)
@@ -118,13 +118,13 @@ def test_one_email_says_what_happened_in_the_company_s_language(
     what = (language, act.__name__)
     assert letter.address == "dev@acme.example"
     assert letter.subject == SUBJECTS[what].format(ticket.pk)
-    said = " ".join(letter.text.split())
+    text = " ".join(letter.text.split())
     damaged = {"en": "damaged", "es": "daño"}[language]
-    assert f"{ticket.pk} ({damaged}, TRACK-7)" in said
+    assert f"{ticket.pk} ({damaged}, TRACK-7)" in text
     for words in SAYS[what]:
-        assert " ".join(words.split()) in said
-    assert FOOTER[language] in said
-    assert "For agents only." not in said
+        assert " ".join(words.split()) in text
+    assert FOOTER[language] in text
+    assert "For agents only." not in text
     assert max(map(len, letter.text.splitlines())) <= 100
     assert outbox.send_due() == 1
 
@@ -141,7 +141,7 @@ def test_a_company_without_a_language_gets_that_of_the_deployment(
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("act", [incomplete, declined])
-def test_the_call_in_it_works_as_it_stands(
+def test_api_call_in_the_email_works_unchanged(
     api: APIClient, ticket: Ticket, eve: User, act: Any, language: str
 ) -> None:
     Company.objects.update(language=language)
@@ -184,24 +184,24 @@ def test_it_says_how_to_send_each_document_that_is_missing(
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_it_says_by_when_to_answer(ticket: Ticket, eve: User, language: str) -> None:
+def test_email_names_the_deadline(ticket: Ticket, eve: User, language: str) -> None:
     Company.objects.update(language=language, time_zone="America/Mexico_City")
     last = claims_end(days=9)
 
     incomplete(ticket, eve)
     declined(ticket, eve)
 
-    asked, told = Mail.objects.order_by("created_at").values_list("text", flat=True)
+    request_text, decision_text = Mail.objects.order_by("created_at").values_list("text", flat=True)
     ticket.refresh_from_db()
     assert ticket.decided_at is not None
     until = ticket.decided_at + timedelta(days=30)
-    for text, at in ((asked, last), (told, until)):
-        (said,) = moments_in(" ".join(text.split()), language)
-        assert said == at.replace(second=0, microsecond=0)
+    for text, at in ((request_text, last), (decision_text, until)):
+        (moment,) = moments_in(" ".join(text.split()), language)
+        assert moment == at.replace(second=0, microsecond=0)
         assert "A reply to this" in text or "Una respuesta a este" in text
 
 
-def test_a_deadline_that_has_passed_is_none(ticket: Ticket, eve: User) -> None:
+def test_passed_deadline_is_not_mentioned(ticket: Ticket, eve: User) -> None:
     claims_end(days=-1)
 
     incomplete(ticket, eve)
@@ -213,7 +213,7 @@ def test_a_deadline_that_has_passed_is_none(ticket: Ticket, eve: User) -> None:
     ("type_id", "says"),
     [(5, "the ticket is declined after a last reminder"), (4, "There is no deadline")],
 )
-def test_it_says_what_happens_without_an_answer_to_tickets_of_its_type(
+def test_email_announces_the_automation_of_its_type(
     ticket: Ticket, eve: User, type_id: int, says: str
 ) -> None:
     Automation.objects.create(kind=Automation.Kind.CLOSE, type_id=type_id, active=True)
@@ -226,7 +226,7 @@ def test_it_says_what_happens_without_an_answer_to_tickets_of_its_type(
 @pytest.mark.parametrize(
     "spared", [{"contact_email": ""}, {"ticket_emails": False}, {"active": False}]
 )
-def test_a_company_that_cannot_or_does_not_want_to_read_gets_none(
+def test_company_without_address_or_consent_gets_no_email(
     ticket: Ticket, eve: User, spared: dict[str, Any]
 ) -> None:
     Company.objects.update(**spared)
@@ -238,7 +238,9 @@ def test_a_company_that_cannot_or_does_not_want_to_read_gets_none(
 
 
 @pytest.mark.parametrize("to", [Status.ACCEPTED, Status.IN_REVIEW])
-def test_what_needs_no_answer_writes_none(ticket: Ticket, agent: Agent, to: Status) -> None:
+def test_move_without_need_for_an_answer_sends_no_email(
+    ticket: Ticket, agent: Agent, to: Status
+) -> None:
     Ticket.objects.update(status=Status.PENDING)
 
     working.move(ticket.pk, to, user=agent.user, reason="Fine.")
@@ -247,16 +249,14 @@ def test_what_needs_no_answer_writes_none(ticket: Ticket, agent: Agent, to: Stat
     assert not Mail.objects.exists()
 
 
-def test_a_move_that_is_refused_writes_none(ticket: Ticket, eve: User) -> None:
+def test_refused_move_sends_no_email(ticket: Ticket, eve: User) -> None:
     with pytest.raises(working.MoveRefused):
         working.move(ticket.pk, Status.DECLINED, user=eve, reason="")
 
     assert not Mail.objects.exists()
 
 
-def test_what_others_wrote_is_quoted_line_by_line_and_obeyed_by_nobody(
-    company: Company, ticket: Ticket, eve: User
-) -> None:
+def test_foreign_text_is_quoted_line_by_line(company: Company, ticket: Ticket, eve: User) -> None:
     Company.objects.update(name="Acme\r\nBcc: all@acme.example\u2028To: x")
     evil = (
         "gpj.\u202eexe\r\nSubject: paid\x1b[31m\n.\n-- \nTo answer by API:\u2028curl evil\x85rm -rf"
@@ -278,17 +278,17 @@ def test_what_others_wrote_is_quoted_line_by_line_and_obeyed_by_nobody(
     ]
     assert not re.search("^(Subject|Bcc|curl|rm)", letter.text, re.MULTILINE)
     assert outbox.send_due() == 1
-    (sent,) = mail.outbox
-    assert sent.message()["Subject"] == letter.subject
-    assert sent.message()["Bcc"] is None
+    (message,) = mail.outbox
+    assert message.message()["Subject"] == letter.subject
+    assert message.message()["Bcc"] is None
 
 
-def test_an_address_that_is_no_address_gets_nothing_and_stops_nobody(
+def test_invalid_address_gets_nothing_and_stops_no_other_email(
     company: Company, ticket: Ticket, eve: User
 ) -> None:
     Company.objects.update(contact_email="dev@acme.example\nBcc: all@acme.example")
     incomplete(ticket, eve)
-    outbox.keep_mail("ops@birch.example", "Letter", "Text")
+    outbox.enqueue_mail("ops@birch.example", "Letter", "Text")
 
     assert outbox.send_due() == 1
 

@@ -25,7 +25,7 @@ def ids(api: APIClient, **query: Any) -> list[int]:
 
 
 def many(company: Company, number: int, **changes: Any) -> list[int]:
-    """Ids of new tickets, newest first."""
+    """Return the ids of new tickets, newest first."""
     return [build.ticket(company, **changes).pk for _ in range(number)][::-1]
 
 
@@ -59,17 +59,17 @@ def test_reaches_every_row_once_by_the_cursor_although_more_are_opened(
     Ticket.objects.filter(pk__in=newest_first[1:4]).update(created_at=timezone.now())
 
     expected = ids(api)
-    seen, cursor = [], {}
+    read_ids, cursor = [], {}
     while True:
         answer = listed(api, limit=2, **cursor)
-        seen += [row["id"] for row in answer["data"]]
+        read_ids += [row["id"] for row in answer["data"]]
         assert answer["total_rows"] >= 7
         build.ticket(company)
         if answer["next_cursor"] is None:
             break
         cursor = {"cursor": answer["next_cursor"]}
 
-    assert seen == expected
+    assert read_ids == expected
 
 
 def test_names_no_next_cursor_on_the_last_page(api: APIClient, company: Company) -> None:
@@ -80,7 +80,7 @@ def test_names_no_next_cursor_on_the_last_page(api: APIClient, company: Company)
     assert listed(api, limit=2, cursor=newest_first[1])["next_cursor"] is None
 
 
-def test_takes_the_cursor_of_no_other_list(
+def test_unknown_or_foreign_cursor_is_refused(
     api: APIClient, company: Company, birch: Company
 ) -> None:
     foreign = build.ticket(birch)
@@ -186,7 +186,7 @@ def test_fills_in_all_comments_when_asked(api: APIClient, company: Company) -> N
         ("company_id", ["1"]),
     ],
 )
-def test_names_what_it_cannot_read(api: APIClient, field: str, values: list[str]) -> None:
+def test_invalid_parameters_are_named(api: APIClient, field: str, values: list[str]) -> None:
     for value in values:
         answer = api.get("/company/tickets", {field: value})
 
@@ -220,7 +220,7 @@ def test_needs_as_many_queries_for_many_rows_as_for_one(
             Comment.objects.create(ticket=ticket, by="agent", text="x", status=2, created_at=now)
     listed(api)
 
-    # The token, the counts, the page's ids, its rows, documents, files, requested
+    # Queries: the token, the counts, the page's ids, its rows, documents, files, requested
     # documents, shipments and comments.
     for limit in (1, 12):
         with django_assert_num_queries(9):

@@ -1,4 +1,4 @@
-"""How many tickets agents have is kept, whoever changes them, and costs the same however many."""
+"""Stored loads of agents: right whoever changes tickets, and constant in cost."""
 
 import logging
 from collections import Counter
@@ -19,11 +19,11 @@ from tickets.models import Agent, LoadChange, Ticket
 from tickets.statuses import RUNNING, Status
 
 
-def kept() -> dict[str, int]:
+def stored_loads() -> dict[str, int]:
     return dict(Agent.objects.with_loads().values_list("user__username", "load"))
 
 
-def counted() -> Counter[str]:
+def counted_loads() -> Counter[str]:
     running = Ticket.objects.running().filter(agent__isnull=False)
     return Counter(running.values_list("agent__user__username", flat=True))
 
@@ -32,34 +32,34 @@ def test_a_load_follows_whatever_is_done_to_tickets(company: Company) -> None:
     ada, bob = build.agent("ada"), build.agent("bob")
     tickets = [build.ticket(company, agent=ada) for _ in range(4)]
     build.ticket(company)
-    assert kept() == {"ada": 4, "bob": 0}
+    assert stored_loads() == {"ada": 4, "bob": 0}
 
     Ticket.objects.filter(pk=tickets[0].pk).update(agent=bob)
-    assert kept() == {"ada": 3, "bob": 1}
+    assert stored_loads() == {"ada": 3, "bob": 1}
     Ticket.objects.filter(agent=ada).update(comments="x", status=Status.IN_REVIEW)
-    assert kept() == {"ada": 3, "bob": 1}
+    assert stored_loads() == {"ada": 3, "bob": 1}
     Ticket.objects.filter(pk=tickets[1].pk).update(status=Status.ACCEPTED, agent=bob)
     Ticket.objects.filter(pk=tickets[1].pk).update(status=Status.IN_REVIEW)
-    assert kept() == {"ada": 2, "bob": 2}
+    assert stored_loads() == {"ada": 2, "bob": 2}
     tickets[2].delete()
     Ticket.objects.filter(pk=tickets[3].pk).update(agent=None)
-    assert kept() == {"ada": 0, "bob": 2}
+    assert stored_loads() == {"ada": 0, "bob": 2}
 
 
 @pytest.mark.parametrize("status", list(Status))
 def test_a_load_is_of_tickets_whose_clock_runs(company: Company, status: Status) -> None:
     build.ticket(company, agent=build.agent("ada"), status=status)
 
-    assert kept() == {"ada": int(status in RUNNING)}
+    assert stored_loads() == {"ada": int(status in RUNNING)}
 
 
-def test_what_is_rolled_back_was_no_change(company: Company) -> None:
+def test_rollback_leaves_the_load_unchanged(company: Company) -> None:
     ada = build.agent("ada")
     with transaction.atomic():
         build.ticket(company, agent=ada)
         transaction.set_rollback(True)
 
-    assert kept() == {"ada": 0}
+    assert stored_loads() == {"ada": 0}
 
 
 def test_summing_up_leaves_a_row_for_each_agent_and_status(company: Company) -> None:
@@ -67,17 +67,17 @@ def test_summing_up_leaves_a_row_for_each_agent_and_status(company: Company) -> 
     for status in (1, 1, 6, 4):
         build.ticket(company, agent=ada, status=status)
     Ticket.objects.filter(agent=build.ticket(company, agent=bob).agent).update(agent=ada)
-    before = kept()
+    before = stored_loads()
 
     loads.sum_up()
 
-    assert kept() == before == {"ada": 4, "bob": 0}
+    assert stored_loads() == before == {"ada": 4, "bob": 0}
     rows = LoadChange.objects.values_list("agent", "status", "change")
     assert sorted(rows) == [(ada.pk, 1, 3), (ada.pk, 4, 1), (ada.pk, 6, 1)]
 
 
 @pytest.mark.usefixtures("rows_to_keep")
-def test_summing_up_beside_moves_and_other_sums_loses_nothing() -> None:
+def test_concurrent_summing_up_loses_nothing() -> None:
     acme, agents = build.company(), [build.agent("ada"), build.agent("bob")]
     tickets = [build.ticket(acme, agent=agents[0]).pk for _ in range(8)]
 
@@ -90,11 +90,11 @@ def test_summing_up_beside_moves_and_other_sums_loses_nothing() -> None:
         together.run([partial(move, pk) for pk in tickets])
     loads.sum_up()
 
-    assert kept() == {"ada": 0, "bob": 0} | counted()
+    assert stored_loads() == {"ada": 0, "bob": 0} | counted_loads()
     assert LoadChange.objects.count() <= 2
 
 
-def test_what_the_triggers_did_not_see_is_mended_and_told(
+def test_drift_of_loads_is_repaired_and_reported(
     company: Company, caplog: pytest.LogCaptureFixture
 ) -> None:
     ada, bob = build.agent("ada"), build.agent("bob")
@@ -102,12 +102,12 @@ def test_what_the_triggers_did_not_see_is_mended_and_told(
         build.ticket(company, agent=ada, status=status)
     LoadChange.objects.all().delete()
     LoadChange.objects.create(agent=bob, status=6, change=3)
-    assert kept() == {"ada": 0, "bob": 3}
+    assert stored_loads() == {"ada": 0, "bob": 3}
 
     with caplog.at_level(logging.ERROR, logger=loads.__name__):
         assert jobs.check_loads() == 2
 
-    assert kept() == {"ada": 1, "bob": 0}
+    assert stored_loads() == {"ada": 1, "bob": 0}
     assert [record.getMessage() for record in caplog.records] == [
         f"the load of agent {ada.pk} was wrong by 2 tickets and is mended",
         f"the load of agent {bob.pk} was wrong by 3 tickets and is mended",
@@ -123,7 +123,7 @@ SELECT %s, 2, 1, '', %s, '', 1, now(), now(), 0 FROM generate_series(1, %s)
 
 
 def rows_read(query: str, *values: object) -> int:
-    """How many rows of tickets and of loads a statement reads."""
+    """Return the number of rows of tickets and loads that a statement reads."""
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON, TIMING OFF) {query}", values)
         waiting, read = [cursor.fetchone()[0][0]["Plan"]], 0
@@ -160,5 +160,5 @@ def test_opening_reads_as_much_with_many_open_tickets_as_with_few(
 
     assert POOL.text
     assert "tickets_ticket" not in POOL.text[0].replace("tickets_tickettype", "")
-    # A few rows of each agent, whichever way they are read; never one of each ticket.
+    # A few rows per agent, whichever plan is used; never one per ticket.
     assert max(few, read()) < 100

@@ -14,10 +14,10 @@ from tests import builders as build
 from tests.locks import (
     MakePair,
     Pair,
+    covered_elsewhere,
     in_transaction,
-    made_in,
+    pairs_in,
     play,
-    shown_elsewhere,
     shows,
     twice,
 )
@@ -37,16 +37,16 @@ from tickets.sla import policy, recalculation
 from tickets.statuses import By, Status
 
 CALLER = Actor(By.COMPANY, "test")
-shown_elsewhere(
+covered_elsewhere(
     "tickets/models/tickets.py::TicketQuerySet.hold",
     "tests/desk/test_races.py::test_one_of_two_contrary_decisions_falls",
 )
-# Its transaction is nobody's but its own.
-shown_elsewhere(
+# Functions that commit by themselves: other tests bring the second party.
+covered_elsewhere(
     "tickets/assignment/automatic.py::assign_waiting",
     "tests/tickets/test_assignment_races.py::test_several_sweeps_assign_each_ticket_once",
 )
-shown_elsewhere(
+covered_elsewhere(
     "tickets/automations/acting.py::act",
     "tests/tickets/test_automations.py::test_a_company_that_answers_first_is_not_declined",
 )
@@ -145,10 +145,10 @@ def keep_the_last_unattached_file() -> Pair:
     return Pair(first=partial(keep, "one"), second=partial(keep, "other"), gives=FileRefused)
 
 
-@shows("tickets/changes/kept_files.py::let_go_unattached")
+@shows("tickets/changes/kept_files.py::delete_unattached")
 def let_go_of_the_same_file() -> Pair:
     build.file(build.company(), created_at=timezone.now() - timedelta(days=9))
-    return twice(kept_files.let_go_unattached, gives=None, waits=False)
+    return twice(kept_files.delete_unattached, gives=None, waits=False)
 
 
 @shows("tickets/changes/notifications.py::READ")
@@ -166,7 +166,7 @@ def forget_the_same_file() -> Pair:
     one = ticket(Status.ACCEPTED)
     file = build.file(one.company, ticket=one)
     later = timezone.now() + timedelta(days=1)
-    return twice(partial(old_files.let_go, [file.pk], later))
+    return twice(partial(old_files.detach_contents, [file.pk], later))
 
 
 @shows("tickets/changes/search_entries.py::write_anew")
@@ -181,6 +181,6 @@ def recalculate_the_same_ticket() -> Pair:
 
 
 @pytest.mark.usefixtures("rows_to_keep")
-@pytest.mark.parametrize("make", made_in(__name__), ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", pairs_in(__name__), ids=lambda make: make.__name__)
 def test_second_party_waits_or_passes_by(make: MakePair) -> None:
     play(make())

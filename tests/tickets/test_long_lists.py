@@ -1,4 +1,4 @@
-"""Lists cost the same however long they are: what is counted and what is read has an end."""
+"""Long lists cost as much as short ones: counts and reads are bounded."""
 
 import json
 from typing import Any
@@ -33,7 +33,7 @@ def nothing_kept(db: None) -> None:
 
 @pytest.fixture
 def rung(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
-    """What a worker is asked for; nobody does it by itself."""
+    """Record the tasks for a worker, which do not run by themselves."""
     rings: list[tuple[Any, ...]] = []
     monkeypatch.setattr(counting.doorbell, "ring", lambda *ring: rings.append(ring))
     return rings
@@ -41,7 +41,7 @@ def rung(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A list of four is a long one."""
+    """Lower the bound, so that a list of four is a long one."""
     monkeypatch.setattr(counting, "MOST_COUNTED", 3)
 
 
@@ -60,7 +60,7 @@ def test_counts_exactly_up_to_a_length(
     assert rung == []
 
 
-def test_beyond_it_a_worker_counts_and_the_next_are_told(
+def test_long_list_is_counted_by_a_worker_for_later_requests(
     api: APIClient, company: Company, few: None, rung: list[Any]
 ) -> None:
     for status in (1, 2, 2, 2, 2, 6):
@@ -80,11 +80,11 @@ def test_beyond_it_a_worker_counts_and_the_next_are_told(
     assert len(rung) == 1
     build.ticket(company)
     assert listed(api, type=3, limit=2)["total_rows"] == 6
-    # A page never shows more than there are said to be.
+    # A page never shows more rows than the count says.
     assert listed(api, type=3)["total_rows"] == 7
 
 
-def test_an_old_count_is_told_and_made_anew(
+def test_old_count_is_returned_and_renewed(
     api: APIClient, company: Company, few: None, rung: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for _ in range(5):
@@ -130,7 +130,7 @@ def test_without_a_cache_it_still_reads_no_more(
     ],
     ids=str,
 )
-def test_no_list_reads_what_it_does_not_show(
+def test_list_reads_only_the_rows_that_it_shows(
     api: APIClient,
     company: Company,
     birch: Company,
@@ -144,18 +144,18 @@ def test_no_list_reads_what_it_does_not_show(
         cursor.execute("ANALYZE tickets_ticket")
     if query.get("cursor"):
         query = {**query, "cursor": listed(api)["next_cursor"]}
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         answer = listed(api, **query)
         assert len(answer["data"]) <= min(20, answer["total_rows"])
 
-    lists = [each["sql"] for each in asked if 'FROM "tickets_ticket"' in each["sql"]]
+    lists = [each["sql"] for each in queries if 'FROM "tickets_ticket"' in each["sql"]]
     assert lists
     assert max(map(rows_read, lists)) <= 200
 
 
 @pytest.mark.usefixtures("rung")
 @pytest.mark.parametrize("query", [{}, {"status": "2"}, {"status": "1,2,4"}], ids=str)
-def test_of_a_late_page_only_its_own_ids_leave_the_database(
+def test_late_page_fetches_only_its_own_ids(
     api: APIClient, company: Company, query: dict[str, Any]
 ) -> None:
     with connection.cursor() as cursor:
@@ -164,15 +164,15 @@ def test_of_a_late_page_only_its_own_ids_leave_the_database(
     wanted = [pk for pk, status in everything if str(status) in query.get("status", "1,2,3,4,5,6")]
     pages = len(wanted) // 2
 
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         assert ids(api, page=pages, limit=2, **query) == wanted[pages * 2 - 2 : pages * 2]
 
-    skipping = [each["sql"] for each in asked if "OFFSET" in each["sql"]]
+    skipping = [each["sql"] for each in queries if "OFFSET" in each["sql"]]
     assert skipping == [sql for sql in skipping if sql.endswith(f"OFFSET {pages * 2 - 2}")] != []
 
 
 def rows_read(sql: str) -> int:
-    """How many rows of tickets a statement reads, of whichever index."""
+    """Return the number of rows of tickets that a statement reads, through whichever index."""
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) {sql}")
         answer = cursor.fetchone()[0]
@@ -182,12 +182,12 @@ def rows_read(sql: str) -> int:
         part = waiting.pop()
         waiting += part.get("Plans", [])
         if part.get("Relation Name") == "tickets_ticket":
-            gone = part.get("Rows Removed by Filter", 0)
-            read += int((part["Actual Rows"] + gone) * part["Actual Loops"])
+            filtered_rows = part.get("Rows Removed by Filter", 0)
+            read += int((part["Actual Rows"] + filtered_rows) * part["Actual Loops"])
     return read
 
 
-def test_two_companies_with_long_lists_are_told_their_own_numbers(
+def test_counts_of_two_companies_are_kept_apart(
     api: APIClient,
     company: Company,
     birch_api: APIClient,

@@ -27,8 +27,8 @@ TEXTS = st.sampled_from(["", "thanks", "the box was wet"])
 DATA = st.sampled_from([None, "{}", '{"a": 1}'])
 
 
-# Those of the interface, which the model knows.
-KNOWN = [Status(number) for number in (1, 2, 3, 4, 5, 6, 10)]
+# Statuses of the interface, which the model covers.
+STATUSES = [Status(number) for number in (1, 2, 3, 4, 5, 6, 10)]
 
 
 @dataclass
@@ -54,12 +54,12 @@ class Model:
         )
 
     def says_nothing(self, text: str, data: str | None) -> bool:
-        known = self.data or "{}"
-        return text == "thanks" and (data is None or data == known)
+        current_data = self.data or "{}"
+        return text == "thanks" and (data is None or data == current_data)
 
 
 class Desk(RuleBasedStateMachine):
-    """Set `agent` before it runs."""
+    """State machine of a company and an agent; set `agent` before running it."""
 
     agent: Agent
     tickets = Bundle("tickets")
@@ -123,7 +123,7 @@ class Desk(RuleBasedStateMachine):
             if model.status == IN_REVIEW and text != "thanks":
                 model.status = FOLLOW_UP
 
-    @rule(ticket=tickets, to=st.sampled_from(KNOWN), reason=st.sampled_from(["", "because"]))
+    @rule(ticket=tickets, to=st.sampled_from(STATUSES), reason=st.sampled_from(["", "because"]))
     def move(self, ticket: int, to: Status, reason: str) -> None:
         model = self.models[ticket]
         allowed = to in (ACCEPTED, DECLINED, INCOMPLETE, IN_REVIEW)
@@ -145,9 +145,9 @@ class Desk(RuleBasedStateMachine):
         assert {(id, model.status, model.data) for id, model in self.models.items()} == set(stored)
 
     def teardown(self) -> None:
-        """The company is shown what the model says, and every move without a gap."""
+        """Check that the company sees the model's state, and every move without a gap."""
         answer = self.api.get("/company/tickets", {"limit": 100, "getComments": 1}).json()
-        assert {row["id"]: seen(row) for row in answer["data"]} == {
+        assert {row["id"]: summary(row) for row in answer["data"]} == {
             id: (model.status, model.data, model.comments) for id, model in self.models.items()
         }
         closed = sum(model.closed for model in self.models.values())
@@ -160,7 +160,7 @@ class Desk(RuleBasedStateMachine):
             assert moves[-1][1] == model.status
 
 
-def seen(row: dict[str, Any]) -> tuple[int, str | None, list[str]]:
+def summary(row: dict[str, Any]) -> tuple[int, str | None, list[str]]:
     comments = [comment["description"] for comment in row["allComments"]]
     return row["ticket_status_id"], row["data"], comments
 

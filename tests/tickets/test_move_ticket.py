@@ -1,4 +1,4 @@
-"""Agents' moves, through the door that the desk and the command share (decision T3)."""
+"""Agents' moves, through the function that the desk and the command share (decision T3)."""
 
 from io import StringIO
 from typing import Any
@@ -24,7 +24,7 @@ def move(ticket: Ticket, to: int, agent: str = "ada", **options: Any) -> str:
 
 
 def refused(ticket: Ticket, to: int, agent: str = "ada", **options: Any) -> str:
-    """The refusal's message, after a look that nothing happened."""
+    """Return the refusal's message, after checking that nothing happened."""
     before = Ticket.objects.values().get()
     with pytest.raises(CommandError) as error:
         move(ticket, to, agent, **options)
@@ -42,12 +42,12 @@ def lead(db: None) -> Agent:
 
 @pytest.mark.usefixtures("agent")
 @pytest.mark.parametrize("to", TARGETS)
-@pytest.mark.parametrize("was", sorted(OPEN))
+@pytest.mark.parametrize("status", sorted(OPEN))
 def test_moves_an_open_ticket_and_prints_its_status(
-    company: Company, was: Status, to: Status
+    company: Company, status: Status, to: Status
 ) -> None:
-    ticket = build.ticket(company, status=was)
-    if was == to:
+    ticket = build.ticket(company, status=status)
+    if status == to:
         assert refused(ticket, to, reason="why") == f"The ticket is already {to.label}."
         return
 
@@ -55,7 +55,7 @@ def test_moves_an_open_ticket_and_prints_its_status(
 
     assert (ticket.status, ticket.version) == (to, 2)
     line = HistoryEntry.objects.get()
-    assert (line.by, line.actor, line.was, line.now) == ("agent", "ada", was, to)
+    assert (line.by, line.actor, line.was, line.now) == ("agent", "ada", status, to)
     assert (line.reason, line.public) == ("why", True)
 
 
@@ -84,7 +84,7 @@ def test_keeps_the_reason_of_a_review_among_agents(company: Company) -> None:
 @pytest.mark.usefixtures("agent")
 @pytest.mark.parametrize("to", [Status.DECLINED, Status.INCOMPLETE])
 @pytest.mark.parametrize("reason", ["", "  \n"])
-def test_asks_why(company: Company, to: Status, reason: str) -> None:
+def test_moves_that_need_a_reason_require_it(company: Company, to: Status, reason: str) -> None:
     ticket = build.ticket(company, status=6)
 
     assert "it is required to move" in refused(ticket, to, reason=reason)
@@ -92,11 +92,11 @@ def test_asks_why(company: Company, to: Status, reason: str) -> None:
 
 @pytest.mark.usefixtures("agent")
 @pytest.mark.parametrize("to", list(Status))
-@pytest.mark.parametrize("was", sorted(TERMINAL))
+@pytest.mark.parametrize("status", sorted(TERMINAL))
 def test_does_not_let_an_agent_touch_what_is_decided(
-    company: Company, was: Status, to: Status
+    company: Company, status: Status, to: Status
 ) -> None:
-    ticket = build.ticket(company, status=was)
+    ticket = build.ticket(company, status=status)
 
     message = refused(ticket, to, reason="why")
 
@@ -112,9 +112,9 @@ def test_does_not_let_an_agent_speak_for_the_company(company: Company, to: int) 
 
 
 @pytest.mark.usefixtures("lead")
-@pytest.mark.parametrize("was", sorted(TERMINAL))
-def test_lets_a_lead_reopen_with_a_reason(company: Company, was: Status) -> None:
-    ticket = build.ticket(company, status=was)
+@pytest.mark.parametrize("status", sorted(TERMINAL))
+def test_lets_a_lead_reopen_with_a_reason(company: Company, status: Status) -> None:
+    ticket = build.ticket(company, status=status)
     assert "it is required to move" in refused(ticket, Status.IN_REVIEW, "eve")
 
     assert move(ticket, Status.IN_REVIEW, "eve", reason="new proof") == "6 In review\n"
@@ -132,7 +132,7 @@ def test_lets_a_lead_reopen_to_in_review_only(company: Company, to: Status) -> N
     assert "cannot move" in refused(ticket, to, "eve", reason="why")
 
 
-def test_asks_who_moves(company: Company, agent: Agent) -> None:
+def test_command_requires_an_agent(company: Company, agent: Agent) -> None:
     ticket = build.ticket(company)
     User.objects.create_user("clerk", is_staff=True)
 
@@ -143,7 +143,7 @@ def test_asks_who_moves(company: Company, agent: Agent) -> None:
 
 
 @pytest.mark.usefixtures("agent")
-def test_knows_what_is_not_there(company: Company) -> None:
+def test_unknown_ticket_or_agent_is_named(company: Company) -> None:
     ticket = build.ticket(company)
 
     assert refused(ticket, 99) == (f"There is no status 99. There are {listed(Status)}.")

@@ -1,4 +1,4 @@
-"""What companies are told of their tickets: event type 6 (decision N5)."""
+"""Events about a company's tickets: event type 6 (decision N5)."""
 
 import json
 from collections.abc import Callable
@@ -38,8 +38,8 @@ from tickets.working import AgentReply
 CALLER = Actor(By.COMPANY, "test")
 
 
-def told(ticket: Ticket | None = None) -> list[dict[str, Any]]:
-    """The bodies of what was published, in order; of one ticket, or of all."""
+def published_bodies(ticket: Ticket | None = None) -> list[dict[str, Any]]:
+    """Return the published bodies in order; of one ticket, or of all."""
     events = Event.objects.filter(type_id=TICKET_UPDATED.id).order_by("pk")
     if ticket is not None:
         events = events.filter(ticket_id=ticket.pk)
@@ -48,7 +48,7 @@ def told(ticket: Ticket | None = None) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def listening(company: Company) -> Company:
-    """Acme, with a webhook that hears of its tickets."""
+    """Return Acme with a webhook for its tickets."""
     build.webhook(company, TICKET_UPDATED.id)
     return company
 
@@ -58,24 +58,24 @@ def lead(db: None) -> Agent:
     return build.agent("eve", group="lead", available=False)
 
 
-def test_is_the_sixth_type_and_is_signed(api: APIClient) -> None:
+def test_ticket_events_have_type_six_and_are_signed(api: APIClient) -> None:
     types = {each["id"]: each for each in api.get("/webhook-types").json()}
 
-    made = api.post("/webhooks", {"type_id": 6, "url": "https://hooks.example.com/tickets"})
+    response = api.post("/webhooks", {"type_id": 6, "url": "https://hooks.example.com/tickets"})
 
     assert types[6]["name"] == "ticket.updated"
-    assert made.json()["data"]["type"] == "ticket.updated"
-    assert made.json()["data"]["secret"]
+    assert response.json()["data"]["type"] == "ticket.updated"
+    assert response.json()["data"]["secret"]
 
 
-def test_a_new_ticket_is_told(api: APIClient, listening: Company) -> None:
+def test_opened_ticket_is_published(api: APIClient, listening: Company) -> None:
     build.shipment(listening, 4101)
 
-    said = {"type_id": 5, "shipment_id": 4101, "comments": "It is crushed."}
-    id = api.post("/company/tickets", said).json()["id"]
+    fields = {"type_id": 5, "shipment_id": 4101, "comments": "It is crushed."}
+    id = api.post("/company/tickets", fields).json()["id"]
 
     ticket, event = Ticket.objects.get(), Event.objects.get()
-    conforms(told()[0], TICKET_UPDATED.schema)
+    conforms(published_bodies()[0], TICKET_UPDATED.schema)
     at = ticket.created_at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
     assert (
         bytes(event.body).decode()
@@ -92,7 +92,7 @@ def test_a_new_ticket_is_told(api: APIClient, listening: Company) -> None:
 Act = Callable[[APIClient, Ticket, Agent], Any]
 
 
-def put(**body: Any) -> Act:
+def put_ticket(**body: Any) -> Act:
     return lambda api, ticket, ada: api.put(f"/company/tickets/{ticket.pk}", body)
 
 
@@ -117,15 +117,15 @@ def by_command(api: APIClient, ticket: Ticket, ada: Agent) -> None:
 
 
 ACTS = {
-    "a move of the company": (1, put(ticket_status_id=10), ("moved", "company", 10, None)),
+    "a move of the company": (1, put_ticket(ticket_status_id=10), ("moved", "company", 10, None)),
     "a move with a message": (
         6,
-        put(ticket_status_id=5, comments="Invoice 7."),
+        put_ticket(ticket_status_id=5, comments="Invoice 7."),
         ("moved", "company", 5, "Invoice 7."),
     ),
     "a move that cannot be, with a message": (
         1,
-        put(ticket_status_id=5, comments="Broken."),
+        put_ticket(ticket_status_id=5, comments="Broken."),
         ("replied", "company", 1, "Broken."),
     ),
     "a comment": (1, says("Where is it?"), ("replied", "company", 1, "Where is it?")),
@@ -162,28 +162,28 @@ ACTS = {
 }
 
 
-@pytest.mark.parametrize(("was", "act", "expected"), ACTS.values(), ids=ACTS.keys())
+@pytest.mark.parametrize(("status_before", "act", "expected"), ACTS.values(), ids=ACTS.keys())
 def test_one_request_makes_one_event(
     api: APIClient,
     listening: Company,
     agent: Agent,
-    was: int,
+    status_before: int,
     act: Act,
     expected: tuple[str, str, int, str | None],
 ) -> None:
-    ticket = build.ticket(listening, status=was)
+    ticket = build.ticket(listening, status=status_before)
 
     act(api, ticket, agent)
 
-    (body,) = told()
+    (body,) = published_bodies()
     conforms(body, TICKET_UPDATED.schema)
     data = body["data"]
     comments = api.get(f"/company/tickets/comments/{ticket.pk}").json()["data"]
     change, by, status, text = expected
     assert (data["change"], data["by"], data["ticket_status_id"]) == (change, by, status)
     assert data["ticket_status_name"] == Status(status).slug
-    assert data["previous_status_id"] == was
-    # As GET comments shows it, whoever wrote it.
+    assert data["previous_status_id"] == status_before
+    # The same comment as GET comments shows, whoever wrote it.
     assert data["comment"] == (comments[-1] if comments else None)
     assert (data["comment"] and data["comment"]["description"]) == text
     assert "ada" not in json.dumps(body)
@@ -195,10 +195,10 @@ def assigns(api: APIClient, ticket: Ticket, ada: Agent) -> None:
 
 
 SILENT: dict[str, tuple[int, Act]] = {
-    "other variables": (1, put(ticket_status_id=1, data='{"a": 1}')),
-    "a move that cannot be": (1, put(ticket_status_id=5)),
-    "a move that cannot be, with variables": (1, put(ticket_status_id=5, data='{"a": 1}')),
-    "a decided ticket": (3, put(ticket_status_id=5, comments="But!", data="{}")),
+    "other variables": (1, put_ticket(ticket_status_id=1, data='{"a": 1}')),
+    "a move that cannot be": (1, put_ticket(ticket_status_id=5)),
+    "a move that cannot be, with variables": (1, put_ticket(ticket_status_id=5, data='{"a": 1}')),
+    "a decided ticket": (3, put_ticket(ticket_status_id=5, comments="But!", data="{}")),
     "a comment on a decided ticket": (2, says("But!")),
     "an empty comment": (6, says("")),
     "a note": (6, agent_says("Looks odd.", public=False)),
@@ -208,13 +208,13 @@ SILENT: dict[str, tuple[int, Act]] = {
 }
 
 
-@pytest.mark.parametrize(("was", "act"), SILENT.values(), ids=SILENT.keys())
-def test_nothing_else_is_told(
-    api: APIClient, listening: Company, agent: Agent, was: int, act: Act
+@pytest.mark.parametrize(("status", "act"), SILENT.values(), ids=SILENT.keys())
+def test_other_acts_publish_nothing(
+    api: APIClient, listening: Company, agent: Agent, status: int, act: Act
 ) -> None:
-    act(api, build.ticket(listening, status=was), agent)
+    act(api, build.ticket(listening, status=status), agent)
 
-    assert told() == []
+    assert published_bodies() == []
 
 
 def test_a_lead_who_reopens_is_an_agent(listening: Company, lead: Agent) -> None:
@@ -222,24 +222,24 @@ def test_a_lead_who_reopens_is_an_agent(listening: Company, lead: Agent) -> None
 
     working.move(ticket.pk, Status.IN_REVIEW, user=lead.user, reason="The carrier found it.")
 
-    (body,) = told()
+    (body,) = published_bodies()
     assert (body["data"]["by"], body["data"]["previous_status_id"]) == ("agent", 3)
-    # Why a lead reopens is between agents.
+    # A lead's reason for reopening stays among agents.
     assert body["data"]["comment"] is None
 
 
-def test_a_move_of_many_tells_of_each(listening: Company, agent: Agent) -> None:
+def test_bulk_move_publishes_an_event_per_ticket(listening: Company, agent: Agent) -> None:
     desk = Client()
     desk.force_login(agent.user)
     tickets = [build.ticket(listening) for _ in range(3)]
 
     desk.post("/admin/tickets/ticket/move/2/", {**picked(*tickets), "code": "other"})
 
-    assert [body["data"]["ticket_id"] for body in told()] == [one.pk for one in tickets]
-    assert {body["data"]["change"] for body in told()} == {"moved"}
+    assert [body["data"]["ticket_id"] for body in published_bodies()] == [one.pk for one in tickets]
+    assert {body["data"]["change"] for body in published_bodies()} == {"moved"}
 
 
-# Every kind of history, by hand: whether its entry alone is news.
+# Every kind of history, written by hand: whether its entry alone is news.
 IS_NEWS = {
     Kind.OPENED: True,
     Kind.MOVED: True,
@@ -272,7 +272,7 @@ def test_each_kind_of_history_is_news_or_is_not(listening: Company, kind: Kind) 
 
     news.telling(record_history)(ticket, SYSTEM, kind)
 
-    assert bool(told()) == IS_NEWS[kind]
+    assert bool(published_bodies()) == IS_NEWS[kind]
 
 
 @pytest.mark.parametrize(
@@ -282,7 +282,7 @@ def test_each_kind_of_history_is_news_or_is_not(listening: Company, kind: Kind) 
         lambda ticket: add_comment(ticket, CALLER, "Hello?"),
     ],
 )
-def test_what_is_news_is_not_written_without_telling(
+def test_history_that_is_news_requires_publishing(
     listening: Company, write: Callable[[Ticket], None]
 ) -> None:
     with pytest.raises(RuntimeError, match="telling"), transaction.atomic():
@@ -295,7 +295,7 @@ def test_what_is_news_is_not_written_without_telling(
     ("order", "weightiest"),
     [(list(TicketChange), "appeal_decided"), (list(TicketChange)[:0:-1], "appealed")],
 )
-def test_of_several_changes_the_weightiest_is_told(
+def test_most_important_of_several_changes_is_published(
     listening: Company, order: list[TicketChange], weightiest: str
 ) -> None:
     ticket, lead = build.ticket(listening, status=3), Actor(By.LEAD, "eve")
@@ -312,7 +312,7 @@ def test_of_several_changes_the_weightiest_is_told(
 
     decide()
 
-    (body,) = told()
+    (body,) = published_bodies()
     data = body["data"]
     assert (data["change"], data["by"], data["ticket_status_id"]) == (weightiest, "agent", 6)
     assert data["comment"]["description"] == "You are right."
@@ -328,11 +328,11 @@ def test_an_appeal_has_the_status_before_it(listening: Company) -> None:
 
     accept()
 
-    (body,) = told()
+    (body,) = published_bodies()
     assert (body["data"]["change"], body["data"]["previous_status_id"]) == ("appeal_decided", 3)
 
 
-def test_what_is_undone_within_a_service_is_not_told(listening: Company) -> None:
+def test_change_rolled_back_within_a_service_is_not_published(listening: Company) -> None:
     ticket = build.ticket(listening)
 
     @news.telling
@@ -348,7 +348,7 @@ def test_what_is_undone_within_a_service_is_not_told(listening: Company) -> None
 
     outer()
 
-    assert [body["data"]["change"] for body in told()] == ["replied"]
+    assert [body["data"]["change"] for body in published_bodies()] == ["replied"]
     assert not HistoryEntry.objects.exists()
 
 
@@ -373,11 +373,11 @@ def test_another_company_hears_nothing(api: APIClient, listening: Company, birch
     opened = api.post("/company/tickets", {"type_id": 5, "shipment_id": 4101})
     api.post(f"/company/tickets/{opened.json()['id']}/comments", {"comment": "Hello?"})
 
-    heard = Delivery.objects.values_list("webhook__company", "webhook__type_id").distinct()
-    assert list(heard) == [(listening.pk, TICKET_UPDATED.id)]
-    # The shipment is another's: its number is not told.
-    assert [body["data"]["tracking_number"] for body in told()] == [None, None]
-    assert [body["data"]["shipment_id"] for body in told()] == [4101, 4101]
+    listeners = Delivery.objects.values_list("webhook__company", "webhook__type_id").distinct()
+    assert list(listeners) == [(listening.pk, TICKET_UPDATED.id)]
+    # The shipment belongs to another company, so its number is not published.
+    assert [body["data"]["tracking_number"] for body in published_bodies()] == [None, None]
+    assert [body["data"]["shipment_id"] for body in published_bodies()] == [4101, 4101]
 
 
 def test_without_a_listener_a_ticket_costs_one_look_and_no_write(
@@ -390,7 +390,7 @@ def test_without_a_listener_a_ticket_costs_one_look_and_no_write(
     build.webhook(birch, TICKET_UPDATED.id)
     looks = []
     ask = publishing.is_heard
-    monkeypatch.setattr(publishing, "is_heard", lambda *given: looks.append(given) or ask(*given))
+    monkeypatch.setattr(publishing, "is_heard", lambda *args: looks.append(args) or ask(*args))
     monkeypatch.setattr(publishing, "publish", lambda news: 1 / 0)
 
     opened = api.post("/company/tickets", {"type_id": 2})
@@ -400,7 +400,7 @@ def test_without_a_listener_a_ticket_costs_one_look_and_no_write(
     assert Ticket.objects.get().last_event_at is None
 
 
-def test_times_grow_however_the_clock_goes(
+def test_event_times_never_go_back(
     listening: Company, agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = timezone.now()
@@ -411,7 +411,7 @@ def test_times_grow_however_the_clock_goes(
     now = now.replace(year=now.year - 1)
     working.move(ticket.pk, Status.IN_REVIEW, user=agent.user)
 
-    times = [datetime.fromisoformat(body["created_at"]) for body in told()]
+    times = [datetime.fromisoformat(body["created_at"]) for body in published_bodies()]
 
     assert len(times) == 5
     assert all(before < after for before, after in pairwise(times))
@@ -491,7 +491,5 @@ def test_two_writers_on_one_ticket_are_told_in_the_order_of_what_they_did(
             assert [body["data"]["previous_status_id"] for body in bodies] == statuses[:-1]
             times = [body["created_at"] for body in bodies]
             assert times == sorted(set(times))
-            said = [body["data"]["comment"]["id"] for body in bodies if body["data"]["comment"]]
-            assert said == list(
-                ticket.conversation.filter(public=True).values_list("pk", flat=True)
-            )
+            ids = [body["data"]["comment"]["id"] for body in bodies if body["data"]["comment"]]
+            assert ids == list(ticket.conversation.filter(public=True).values_list("pk", flat=True))

@@ -1,4 +1,4 @@
-"""What agents are told of tickets: once for each kind, and never of their own acts."""
+"""Notifications of agents about tickets: once for each kind, never about their own acts."""
 
 from datetime import timedelta
 
@@ -20,8 +20,8 @@ from tickets.statuses import By, Status
 ACME = Actor(By.COMPANY, "acme")
 
 
-def told(agent: Agent) -> list[tuple[int, str, str]]:
-    """What somebody has not read: the ticket, of what kind, who caused it."""
+def unread_of(agent: Agent) -> list[tuple[int, str, str]]:
+    """Return an agent's unread notifications: ticket, kind and actor."""
     mine = Notification.objects.unread().filter(recipient=agent.user)
     return list(mine.order_by("ticket", "kind").values_list("ticket", "kind", "actor"))
 
@@ -41,21 +41,19 @@ def lead(db: None) -> User:
     return build.agent("eve", group="lead", available=False).user
 
 
-def test_whoever_a_ticket_is_assigned_to_is_notified(
-    company: Company, agent: Agent, ben: Agent, lead: User
-) -> None:
+def test_assignee_is_notified(company: Company, agent: Agent, ben: Agent, lead: User) -> None:
     new = opening.open_ticket(company, ACME, type_id=2)
-    assert told(agent) == [(new.pk, "assigned", "")]
+    assert unread_of(agent) == [(new.pk, "assigned", "")]
 
     reassigning.reassign(new.pk, ben, user=lead)
-    assert told(ben) == [(new.pk, "assigned", "eve")]
+    assert unread_of(ben) == [(new.pk, "assigned", "eve")]
 
     mark_read(agent.user)
     handing_over.hand_over(new.pk, agent, user=ben.user)
-    assert told(agent) == [(new.pk, "assigned", "ben")]
+    assert unread_of(agent) == [(new.pk, "assigned", "ben")]
 
 
-def test_nobody_is_notified_of_what_they_did(company: Company, agent: Agent, lead: User) -> None:
+def test_nobody_is_notified_of_their_own_acts(company: Company, agent: Agent, lead: User) -> None:
     free, other = build.ticket(company), build.ticket(company)
     eve = Agent.objects.get(user=lead)
 
@@ -63,7 +61,7 @@ def test_nobody_is_notified_of_what_they_did(company: Company, agent: Agent, lea
     reassigning.reassign(other.pk, eve, user=lead)
     working.write(free.pk, "A note to @ada.", user=agent.user, public=False)
 
-    assert told(agent) == told(eve) == []
+    assert unread_of(agent) == unread_of(eve) == []
 
 
 def test_a_company_s_token_may_be_called_what_its_agent_is_called(
@@ -71,7 +69,7 @@ def test_a_company_s_token_may_be_called_what_its_agent_is_called(
 ) -> None:
     updating.comment(company, ticket.pk, Actor(By.COMPANY, "ada"), "Where is it?")
 
-    assert told(agent) == [(ticket.pk, "answered", "ada")]
+    assert unread_of(agent) == [(ticket.pk, "answered", "ada")]
 
 
 def test_an_answer_of_the_company_notifies_its_agent_and_watchers_alone(
@@ -82,8 +80,8 @@ def test_an_answer_of_the_company_notifies_its_agent_and_watchers_alone(
 
     api.post(f"/company/tickets/{ticket.pk}/comments", {"comment": "Here is the invoice."})
 
-    assert [row[:2] for row in told(agent)] == [(ticket.pk, "answered")]
-    assert [row[:2] for row in told(ben)] == [(ticket.pk, "watched")]
+    assert [row[:2] for row in unread_of(agent)] == [(ticket.pk, "answered")]
+    assert [row[:2] for row in unread_of(ben)] == [(ticket.pk, "watched")]
     assert Notification.objects.filter(recipient=lead).count() == 0
 
 
@@ -93,13 +91,13 @@ def test_watchers_are_notified_of_a_decision_and_of_no_other_move(
     start_watching(ticket.pk, user=ben.user)
 
     working.move(ticket.pk, Status.IN_REVIEW, user=agent.user)
-    assert told(ben) == []
+    assert unread_of(ben) == []
     working.move(ticket.pk, Status.DECLINED, user=agent.user, reason="Too late.")
 
-    assert told(ben) == [(ticket.pk, "watched", "ada")]
+    assert unread_of(ben) == [(ticket.pk, "watched", "ada")]
 
 
-def test_what_is_unread_is_renewed_and_not_repeated(
+def test_unread_notification_is_renewed_and_not_repeated(
     company: Company, ticket: Ticket, agent: Agent
 ) -> None:
     updating.comment(company, ticket.pk, ACME, "First.")
@@ -111,7 +109,7 @@ def test_what_is_unread_is_renewed_and_not_repeated(
     assert mark_read(agent.user, ticket_id=ticket.pk) == 1
     updating.comment(company, ticket.pk, ACME, "Third.")
     assert Notification.objects.count() == 2
-    assert told(agent) == [(ticket.pk, "answered", "acme")]
+    assert unread_of(agent) == [(ticket.pk, "answered", "acme")]
 
 
 def test_only_one_s_own_notifications_are_marked_as_read(
@@ -124,29 +122,27 @@ def test_only_one_s_own_notifications_are_marked_as_read(
     assert mark_read(agent.user, ticket_id=ticket.pk) == 1
     assert mark_read(agent.user) == 1
     assert mark_read(agent.user) == 0
-    assert len(told(ben)) == 1
+    assert len(unread_of(ben)) == 1
 
 
 def test_a_note_notifies_those_whom_it_names(ticket: Ticket, agent: Agent, ben: Agent) -> None:
     working.write(ticket.pk, "Ask @ben, says @ada.", user=agent.user, public=False)
 
-    assert told(ben) == [(ticket.pk, "mentioned", "ada")]
+    assert unread_of(ben) == [(ticket.pk, "mentioned", "ada")]
 
 
 def test_a_company_cannot_mention_an_agent(company: Company, ticket: Ticket, ben: Agent) -> None:
     updating.comment(company, ticket.pk, ACME, "Hello @ben")
 
-    assert told(ben) == []
+    assert unread_of(ben) == []
 
 
-def test_who_is_no_longer_active_is_not_notified(
-    company: Company, ticket: Ticket, agent: Agent
-) -> None:
+def test_inactive_agent_is_not_notified(company: Company, ticket: Ticket, agent: Agent) -> None:
     User.objects.update(is_active=False)
 
     updating.comment(company, ticket.pk, ACME, "Anybody?")
 
-    assert told(agent) == []
+    assert unread_of(agent) == []
 
 
 def test_an_agent_hears_once_that_a_ticket_is_about_to_be_late(
@@ -160,11 +156,11 @@ def test_an_agent_hears_once_that_a_ticket_is_about_to_be_late(
 
     assert jobs.notify_of_late_tickets() == 2
     soon = Ticket.objects.order_by("pk")[1:3]
-    assert told(agent) == [(one.pk, "late", "") for one in soon]
+    assert unread_of(agent) == [(one.pk, "late", "") for one in soon]
 
     mark_read(agent.user)
     assert jobs.notify_of_late_tickets() == 0
-    assert told(agent) == []
+    assert unread_of(agent) == []
 
     # It was paused, and is now due at another time.
     Notification.objects.update(created_at=now - timedelta(hours=2))
@@ -180,7 +176,7 @@ def test_whoever_gets_a_ticket_that_is_about_to_be_late_is_notified_as_well(
     Ticket.objects.update(agent=ben)
 
     assert jobs.notify_of_late_tickets() == 1
-    assert told(agent) == told(ben) == [(ticket.pk, "late", "")]
+    assert unread_of(agent) == unread_of(ben) == [(ticket.pk, "late", "")]
 
 
 def test_a_refused_move_notifies_nobody(ticket: Ticket, agent: Agent, ben: Agent) -> None:

@@ -1,4 +1,4 @@
-"""After a while the content of files goes, and the ticket still says what there was."""
+"""After a while the contents of files are deleted, and the ticket still lists the files."""
 
 from datetime import datetime, timedelta
 from io import StringIO
@@ -34,7 +34,7 @@ def ago(days: int) -> datetime:
 
 
 def file(ticket: Ticket, uploaded: int) -> TicketFile:
-    """With its content and a small picture; uploaded so many days ago."""
+    """Create a file with content and thumbnail, `uploaded` days ago."""
     name = default_storage.save(f"files/{ticket.pk}-{uploaded}", ContentFile(b"content"))
     small = default_storage.save(f"{name}-small", ContentFile(b"small"))
     return build.file(
@@ -56,14 +56,14 @@ def prune(*options: str) -> str:
     return out.getvalue()
 
 
-def test_the_content_goes_and_the_row_stays(
+def test_old_content_is_deleted_and_its_row_stays(
     company: Company, api: APIClient, admin_client: Client, settings: Settings, disk: Path
 ) -> None:
     settings.KEEP_DAYS = {**settings.KEEP_DAYS, "files": 100}
     old, young, open_ticket = decided(company, 101), decided(company, 99), build.ticket(company)
     opened_again = decided(company, 300, Status.PENDING)
-    gone = [file(old, 400), file(old, 300)]
-    kept = [file(young, 400), file(open_ticket, 400), file(opened_again, 400)]
+    old_files = [file(old, 400), file(old, 300)]
+    young_files = [file(young, 400), file(open_ticket, 400), file(opened_again, 400)]
 
     assert "would delete 2 files of decided tickets" in prune("--dry-run")
     assert contents(disk) == 10
@@ -75,14 +75,14 @@ def test_the_content_goes_and_the_row_stays(
         True
     ] * 3
     (row,) = api.get(f"/company/tickets/{old.pk}").json()["data"][:1]
-    assert row["files"][0]["name"] == gone[0].name
+    assert row["files"][0]["name"] == old_files[0].name
     assert api.get(row["files"][0]["url"]).status_code == 404
     page = admin_client.get(f"/admin/tickets/ticket/{old.pk}/change/").content.decode()
     assert page.count("Its content is no longer kept.") == 2
-    assert f"/file/{gone[0].pk}" not in page
+    assert f"/file/{old_files[0].pk}" not in page
     page = admin_client.get(f"/admin/tickets/ticket/{young.pk}/change/").content.decode()
     assert "Its content is no longer kept." not in page
-    assert len(kept) == 3
+    assert len(young_files) == 3
     assert "deleted 0 files of decided tickets" in prune()
 
 
@@ -94,7 +94,7 @@ def test_prune_with_days_leaves_evidence(company: Company, disk: Path) -> None:
     assert contents(disk) == 2
 
 
-def test_what_the_storage_does_not_take_back_is_tried_again(
+def test_failed_deletion_is_retried(
     company: Company, disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(name: str) -> None:

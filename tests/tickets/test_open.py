@@ -15,7 +15,7 @@ def post(api: APIClient, **body: Any) -> tuple[int, dict]:
 
 
 def refused(api: APIClient, **body: Any) -> list[str]:
-    """The fields that a refusal names, after a look that nothing came of the request."""
+    """Return the fields that a refusal names, after checking that nothing was stored."""
     status, answer = post(api, **body)
     assert (status, answer["statusCode"], answer["error"]) == (400, 400, "Bad Request")
     assert not Ticket.objects.exists()
@@ -92,15 +92,15 @@ def test_takes_a_type_that_an_operator_added(api: APIClient) -> None:
 @pytest.mark.parametrize("row", CATALOGUE, ids=lambda row: row[1])
 def test_asks_for_what_the_type_is_about(api: APIClient, row: tuple) -> None:
     id, _, reference, required = row
-    sent = {
+    body = {
         "guide": {"shipment_id": 7},
         "credit": {"credit_id": 7},
         "legal-credit": {"documents": [{"field_id": "rfc"}]},
     }.get(reference, {})
 
     if required:
-        assert refused(api, type_id=id) == [*sent]
-    assert post(api, type_id=id, **sent)[0] == 200
+        assert refused(api, type_id=id) == [*body]
+    assert post(api, type_id=id, **body)[0] == 200
 
 
 NOT_IDS: list[Any] = [0, -3, True, False, "5", 5.0, 1.5, [], {}, LARGEST_ID + 1, "", 10**400]

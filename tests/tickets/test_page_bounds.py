@@ -20,23 +20,23 @@ def talk(ticket: Ticket, number: int, text: str = "{}", **changes: Any) -> None:
     values = {"by": "company", "status": 1, "created_at": timezone.now(), **changes}
     long = len(text) > 1000
     lines = [str(each) if long else text.format(each) for each in range(number)]
-    made = [Comment(ticket=ticket, text=each, **values) for each in lines]
-    Comment.objects.bulk_create(made)
+    comments = [Comment(ticket=ticket, text=each, **values) for each in lines]
+    Comment.objects.bulk_create(comments)
     if long:
-        # Sent once: quoting many long texts takes seconds.
-        Comment.objects.filter(pk__in=[each.pk for each in made]).update(text=text)
+        # Send the request once: quoting many long texts takes seconds.
+        Comment.objects.filter(pk__in=[each.pk for each in comments]).update(text=text)
 
 
 def ask(api: APIClient, address: str, **query: Any) -> dict[str, Any]:
     answer = api.get(address, query)
     assert answer.status_code == 200, answer.content
     assert len(answer.content) <= MOST_BYTES
-    found: dict[str, Any] = answer.json()
-    return found
+    data: dict[str, Any] = answer.json()
+    return data
 
 
 def walk(api: APIClient, address: str, **query: Any) -> list[list[dict[str, Any]]]:
-    """The pages of a list from its first to its last."""
+    """Return the pages of a list from first to last."""
     pages, cursor = [], None
     while cursor is not None or not pages:
         answer = ask(api, address, **query, **({"cursor": cursor} if cursor else {}))
@@ -90,9 +90,7 @@ def test_comments_go_on_by_cursor_and_a_new_one_is_not_missed(
 
 
 @pytest.mark.parametrize("cursor", ["", "x", "-1", "1-2", "9" * 30])
-def test_a_cursor_of_comments_that_is_none_is_refused(
-    api: APIClient, company: Company, cursor: str
-) -> None:
+def test_invalid_comment_cursor_is_refused(api: APIClient, company: Company, cursor: str) -> None:
     address = f"/company/tickets/comments/{build.ticket(company).pk}"
 
     answer = api.get(address, {"cursor": cursor})
@@ -143,14 +141,14 @@ def test_a_page_of_long_texts_ends_early_and_goes_on(
 
     assert (first["total_rows"], len(first["data"]) < 60) == (60, True)
     assert len(pages) > 3
-    found = [row["id"] for page in pages for row in page]
-    assert sorted(found) == [ticket.pk for ticket in tickets]
+    ids = [row["id"] for page in pages for row in page]
+    assert sorted(ids) == [ticket.pk for ticket in tickets]
 
 
-def test_what_is_not_sent_is_not_read(
+def test_texts_beyond_the_page_are_not_read(
     api: APIClient, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else the process and the database carry all of it for each request."""
+    """Trap: process and database carry all texts for each request."""
     read: list[int] = []
     real = page_bounds.statements.fetch_rows
 
@@ -183,7 +181,7 @@ def test_history_shows_the_newest_thousand_moves(api: APIClient, company: Compan
     assert row["history"][-1]["to"] == 10
 
 
-def test_a_change_during_the_reading_moves_no_cursor_past_others(
+def test_change_while_reading_skips_no_ticket(
     api: APIClient, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     past = timezone.now() - timedelta(hours=1)

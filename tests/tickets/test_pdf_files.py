@@ -1,4 +1,4 @@
-"""PDFs of companies: which of them act, what is around them, and how their forms are drawn."""
+"""PDFs of companies: active ones, bytes around them, and the rendering of their forms."""
 
 from io import BytesIO
 
@@ -60,7 +60,7 @@ def test_an_action_without_a_click_makes_a_pdf_active(act: bytes, packed: bool) 
         (b"", b"/Annots[<</Subtype/RichMedia/Rect[0 0 9 9]>>]", [], True),
         (b"", b"/Annots[<</Subtype/Movie/Rect[0 0 9 9]>>]", [], False),
         (b"", b"/Annots[4 0 R]", [b"<</Subtype/Link/Rect[0 0 9 9]/A<</S/GoToR/F(a)>>>>"], True),
-        # A decoy in a stream, numbered as the action.
+        # A decoy in a stream, with the number of the action.
         (
             b"/OpenAction 5 0 R",
             b"/Contents 4 0 R",
@@ -72,7 +72,7 @@ def test_an_action_without_a_click_makes_a_pdf_active(act: bytes, packed: bool) 
         ),
     ],
 )
-def test_other_parts_that_act(
+def test_other_active_parts_are_recognized(
     catalog: bytes, page: bytes, others: list[bytes], packed: bool
 ) -> None:
     assert has_active_parts(open_pdf(pdfs.page_of_pdf(catalog, page, *others, packed=packed)))
@@ -181,7 +181,7 @@ def test_a_cut_pdf_is_refused(api: APIClient, company: Company) -> None:
     for content in (
         whole[: whole.rindex(b"startxref")],
         whole[: len(whole) // 2],
-        # Of a document that was changed, the change is cut off.
+        # A document with an incremental update that is cut off.
         whole + update,
     ):
         status, answer = send(api, ticket.pk, content, "a.pdf")

@@ -1,4 +1,4 @@
-"""Days of assignments without a database: who gets how much, and why, told to people."""
+"""Days of assignments without a database: fairness, and explanations for people."""
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
@@ -23,7 +23,7 @@ Picker = Callable[[list[AgentLoad]], AgentLoad | None]
 def day(
     picker: Picker, capacities: dict[int, int], *, tickets: int, open_at_once: int
 ) -> Counter[int]:
-    """How many each agent got of tickets that are decided in the order in which they came."""
+    """Count each agent's tickets on a day; tickets are decided in their order of arrival."""
     loads, last = Counter(), dict.fromkeys(capacities)
     received: Counter[int] = Counter()
     being_worked: deque[int] = deque()
@@ -42,18 +42,18 @@ def day(
 
 
 def jain(shares: Iterable[float]) -> float:
-    """1 where all have the same; 1/n where one of n has all."""
+    """Return Jain's index: 1 if all have the same, 1/n if one of n has all."""
     shares = list(shares)
     return sum(shares) ** 2 / (len(shares) * sum(share**2 for share in shares))
 
 
 def tie_by_id(candidates: list[AgentLoad]) -> AgentLoad:
-    """A picker that is as good as ours in every rush, and unfair on a quiet day."""
+    """Pick as well as ours in every rush, and unfairly on a quiet day."""
     return min(candidates, key=lambda one: (one.load / one.capacity, one.agent_id))
 
 
 def least_open(candidates: list[AgentLoad]) -> AgentLoad:
-    """A picker that does not know capacities."""
+    """Pick without regard to capacities."""
     return min(candidates, key=lambda one: (one.load, one.last_assigned_at or MORNING))
 
 
@@ -69,7 +69,7 @@ def test_is_fair_on_a_quiet_day() -> None:
     assert jain(received.values()) >= 0.99
 
 
-def test_would_see_a_picker_that_breaks_ties_by_id() -> None:
+def test_picker_that_breaks_ties_by_id_is_noticed() -> None:
     received = day(tie_by_id, EIGHT, tickets=800, open_at_once=1)
 
     assert most_to_least(received) > 400
@@ -96,7 +96,7 @@ def test_shares_by_capacity_when_there_is_much_to_do(capacities: dict[int, int])
     assert jain(received[agent] / most for agent, most in capacities.items()) >= 0.99
 
 
-def test_would_see_a_picker_that_does_not_know_capacities() -> None:
+def test_picker_that_ignores_capacities_is_noticed() -> None:
     received = day(least_open, {1: 20, 2: 40, 3: 60}, tickets=2000, open_at_once=54)
 
     assert received[1] / 2000 != pytest.approx(20 / 120, rel=0.05)
@@ -116,7 +116,7 @@ def test_shares_alike_however_the_agents_are_numbered(open_at_once: int) -> None
         return [received[id] for id in ids]
 
     def spread(ids: list[int]) -> list[int]:
-        # Who of two alike gets the odd one may depend on the number, and nothing else may.
+        # Two equal agents may swap the odd ticket by their ids; nothing else may depend on these.
         first, second, *others = counts(ids)
         assert abs(first - second) <= 1
         return others
@@ -129,11 +129,11 @@ def test_shares_alike_however_the_agents_are_numbered(open_at_once: int) -> None
 def test_history_keeps_the_lightest_of_a_large_pool() -> None:
     crowd = [AgentLoad(id, f"a{id:03}", id % 97, 100, None) for id in range(200)]
 
-    kept = loads_for_history(crowd)
+    stored_loads = loads_for_history(crowd)
 
-    assert len(kept) == MOST_LOADS_KEPT
-    assert kept["a000"] == kept["a097"] == [0, 100]
-    assert max(load for load, _ in kept.values()) <= 9
+    assert len(stored_loads) == MOST_LOADS_KEPT
+    assert stored_loads["a000"] == stored_loads["a097"] == [0, 100]
+    assert max(load for load, _ in stored_loads.values()) <= 9
 
 
 def test_explains_why_this_agent_and_not_another() -> None:

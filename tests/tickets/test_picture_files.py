@@ -1,4 +1,4 @@
-"""Images of companies: what is stored looks as the image did where it came from."""
+"""Images of companies: the stored image looks as the original did."""
 
 import struct
 from io import BytesIO
@@ -25,13 +25,13 @@ def ticket(company: Company) -> Ticket:
 
 
 def encoded(image: Image.Image, form: str = "PNG", **options: Any) -> bytes:
-    made = BytesIO()
-    image.save(made, form, **options)
-    return made.getvalue()
+    buffer = BytesIO()
+    image.save(buffer, form, **options)
+    return buffer.getvalue()
 
 
 def stored(api: APIClient, ticket: Ticket, content: bytes) -> Image.Image:
-    """The image that is stored of an upload."""
+    """Upload an image; return the stored one."""
     status, answer = send(api, ticket.pk, content)
     assert status == 200, answer
     file = TicketFile.objects.get(pk=answer["data"]["id"])
@@ -40,8 +40,8 @@ def stored(api: APIClient, ticket: Ticket, content: bytes) -> Image.Image:
     return image
 
 
-def near(found: Any, expected: Any, by: int = 6) -> bool:
-    pairs = zip(found, expected, strict=True)
+def near(colour: Any, expected: Any, by: int = 6) -> bool:
+    pairs = zip(colour, expected, strict=True)
     return all(abs(one - other) <= by for one, other in pairs)
 
 
@@ -53,10 +53,10 @@ def test_grey_of_16_bits_keeps_its_shades(api: APIClient, ticket: Ticket) -> Non
     raw = b"".join(value.to_bytes(2, "little") for value in (0, 20_000, 40_000, 65_535)) * 4
     image = Image.frombytes("I;16", (4, 4), raw)
 
-    kept = stored(api, ticket, encoded(image))
+    stored_image = stored(api, ticket, encoded(image))
 
-    assert kept.mode == "L"
-    row = [kept.getpixel((x, 2)) for x in range(4)]
+    assert stored_image.mode == "L"
+    row = [stored_image.getpixel((x, 2)) for x in range(4)]
     assert near(row, (0, 78, 156, 255), by=1), row
 
 
@@ -105,29 +105,29 @@ def test_every_kind_of_png_looks_the_same(
 
 @pytest.mark.parametrize("form", ["JPEG", "PNG", "WEBP"])
 def test_colours_of_a_profile_are_converted(api: APIClient, ticket: Ticket, form: str) -> None:
-    """A colour of Display P3 that sRGB has too, with other numbers."""
+    """Use a colour of Display P3 that sRGB has under other numbers."""
     image = Image.new("RGB", (16, 16), (180, 90, 60))
 
-    kept = stored(api, ticket, encoded(image, form, icc_profile=DISPLAY_P3))
+    stored_image = stored(api, ticket, encoded(image, form, icc_profile=DISPLAY_P3))
 
-    assert near(pixel(kept), (193, 86, 52)), pixel(kept)
+    assert near(pixel(stored_image), (193, 86, 52)), pixel(stored_image)
 
 
 def test_a_photo_in_adobe_rgb_is_converted(api: APIClient, ticket: Ticket) -> None:
     image = Image.new("RGB", (16, 16), (120, 150, 90))
 
-    kept = pixel(stored(api, ticket, encoded(image, "JPEG", icc_profile=ADOBE_RGB)))
+    colour = pixel(stored(api, ticket, encoded(image, "JPEG", icc_profile=ADOBE_RGB)))
 
-    assert near(kept, (105, 151, 86)), kept
+    assert near(colour, (105, 151, 86)), colour
 
 
 def test_a_photo_for_printing_keeps_its_colours(api: APIClient, ticket: Ticket) -> None:
-    """Four colours without a profile, as scanners and agencies send them."""
+    """Use four colours without a profile, as scanners and agencies send them."""
     image = Image.new("CMYK", (16, 16), (0, 200, 200, 0))
 
-    kept = stored(api, ticket, encoded(image, "JPEG"))
+    stored_image = stored(api, ticket, encoded(image, "JPEG"))
 
-    assert (kept.mode, near(pixel(kept), (255, 55, 55))) == ("RGB", True)
+    assert (stored_image.mode, near(pixel(stored_image), (255, 55, 55))) == ("RGB", True)
 
 
 @pytest.mark.parametrize(
@@ -143,38 +143,38 @@ def test_a_photo_for_printing_keeps_its_colours(api: APIClient, ticket: Ticket) 
 def test_a_transparent_shade_stays_transparent(
     api: APIClient, ticket: Ticket, image: Image.Image, clear: Any, expected: Any
 ) -> None:
-    kept = stored(api, ticket, encoded(image, transparency=clear))
+    stored_image = stored(api, ticket, encoded(image, transparency=clear))
 
-    assert near(pixel(kept, "RGBA"), expected, by=1)
+    assert near(pixel(stored_image, "RGBA"), expected, by=1)
 
 
 def test_pure_red_of_a_phone_stays_pure_red(api: APIClient, ticket: Ticket) -> None:
     image = Image.new("RGB", (16, 16), (250, 0, 0))
 
-    kept = pixel(stored(api, ticket, encoded(image, "JPEG", icc_profile=DISPLAY_P3)))
+    colour = pixel(stored(api, ticket, encoded(image, "JPEG", icc_profile=DISPLAY_P3)))
 
-    assert near(kept, (255, 0, 0), by=4), kept
+    assert near(colour, (255, 0, 0), by=4), colour
 
 
 def test_alpha_and_palettes_survive_their_profile(api: APIClient, ticket: Ticket) -> None:
     clear = Image.new("RGBA", (16, 16), (180, 90, 60, 77))
     palette = Image.new("RGB", (16, 16), (180, 90, 60)).quantize()
 
-    kept = pixel(stored(api, ticket, encoded(clear, icc_profile=DISPLAY_P3)), "RGBA")
+    colour = pixel(stored(api, ticket, encoded(clear, icc_profile=DISPLAY_P3)), "RGBA")
     flat = pixel(stored(api, ticket, encoded(palette, icc_profile=DISPLAY_P3)))
 
-    assert near(kept, (193, 86, 52, 77)), kept
+    assert near(colour, (193, 86, 52, 77)), colour
     assert near(flat, (193, 86, 52)), flat
 
 
 def test_a_grey_profile_is_applied(api: APIClient, ticket: Ticket) -> None:
     image = Image.new("L", (16, 16), 55)
 
-    kept = stored(api, ticket, encoded(image, icc_profile=GREY_GAMMA_1))
+    stored_image = stored(api, ticket, encoded(image, icc_profile=GREY_GAMMA_1))
 
     # Linear 55 of 255 is 128 in sRGB.
-    assert kept.mode == "L"
-    assert near([kept.getpixel((1, 1))], [128], by=3), kept.getpixel((1, 1))
+    assert stored_image.mode == "L"
+    assert near([stored_image.getpixel((1, 1))], [128], by=3), stored_image.getpixel((1, 1))
 
 
 @pytest.mark.parametrize(
@@ -189,9 +189,9 @@ def test_a_grey_profile_is_applied(api: APIClient, ticket: Ticket) -> None:
 def test_other_profiles_change_nothing(
     api: APIClient, ticket: Ticket, image: Image.Image, profile: bytes
 ) -> None:
-    kept = stored(api, ticket, encoded(image, icc_profile=profile))
+    stored_image = stored(api, ticket, encoded(image, icc_profile=profile))
 
-    assert pixel(kept) == (180, 90, 60)
+    assert pixel(stored_image) == (180, 90, 60)
 
 
 def test_a_cmyk_jpeg_is_kept_in_its_colours_and_upright(api: APIClient, ticket: Ticket) -> None:
@@ -199,7 +199,7 @@ def test_a_cmyk_jpeg_is_kept_in_its_colours_and_upright(api: APIClient, ticket: 
     notes[0x0112] = 6
     image = Image.new("CMYK", (16, 8), (0, 255, 255, 0))
 
-    kept = stored(api, ticket, encoded(image, "JPEG", exif=notes))
+    stored_image = stored(api, ticket, encoded(image, "JPEG", exif=notes))
 
-    assert (kept.mode, kept.size) == ("RGB", (8, 16))
-    assert near(pixel(kept), (255, 0, 0)), pixel(kept)
+    assert (stored_image.mode, stored_image.size) == ("RGB", (8, 16))
+    assert near(pixel(stored_image), (255, 0, 0)), pixel(stored_image)

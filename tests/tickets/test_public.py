@@ -1,6 +1,7 @@
-"""Texts and files that agents keep to themselves, at every outlet that a company can read.
+"""Internal texts and files of agents stay out of everything that a company can read.
 
-Written with a reply and with each kind of move; `To the company` is public, `Among agents` is not.
+They are written with a reply and with each kind of move; `To the company` is public, `Among agents`
+is not.
 """
 
 import json
@@ -51,7 +52,7 @@ def lead(db: None) -> Agent:
 
 
 def reply(ticket: Ticket, agent: Agent, *, public: bool, to: Status | None = None) -> None:
-    """Write a text and attach a file, both named for who may read them."""
+    """Write a text and attach a file, both named for their audience."""
     word = PUBLIC if public else INTERNAL
     with files.stored(PNG) as name:
         new = NewFile(
@@ -63,10 +64,10 @@ def reply(ticket: Ticket, agent: Agent, *, public: bool, to: Status | None = Non
             active=False,
             stored_as=name,
         )
-        sent = AgentReply(
+        agent_reply = AgentReply(
             ticket_id=ticket.pk, user=agent.user, text=word, public=public, to=to, files=[new]
         )
-        working.answer(sent)
+        working.answer(agent_reply)
 
 
 def read_list(api: APIClient, ticket: Ticket, tmp_path: Path) -> str:
@@ -117,7 +118,7 @@ OUTLETS: list[Callable[[APIClient, Ticket, Path], str]] = [
     read_letters,
     read_export,
 ]
-# Outlets that show no text of agents, public or not, or none of those below.
+# Outlets that show no text of agents, or none of the kinds written here.
 WITHOUT_TEXT = {read_letters}
 
 
@@ -147,24 +148,26 @@ def test_company_reads_what_is_public_and_nothing_else(
 def test_public_text_of_a_move_is_read_and_an_internal_one_is_not(
     api: APIClient, company: Company, agent: Agent, tmp_path: Path, to: Status
 ) -> None:
-    shown, hidden = (build.ticket(company, agent=agent, status=Status.IN_REVIEW) for _ in range(2))
-    reply(shown, agent, public=True, to=to)
-    for ticket in (shown, hidden):
+    visible, hidden = (
+        build.ticket(company, agent=agent, status=Status.IN_REVIEW) for _ in range(2)
+    )
+    reply(visible, agent, public=True, to=to)
+    for ticket in (visible, hidden):
         ticket.refresh_from_db()
     try:
         reply(hidden, agent, public=False, to=to)
     except working.MoveRefused:
-        # The company has to be told why, so a note is no reason.
+        # The company has to learn the reason, so a note does not count as one.
         assert to != Status.ACCEPTED
     else:
         assert to == Status.ACCEPTED
 
     for outlet in OUTLETS:
-        text = outlet(api, shown, tmp_path)
+        text = outlet(api, visible, tmp_path)
         assert INTERNAL not in text, outlet.__name__
         (tmp_path / "export.zip").unlink(missing_ok=True)
-    assert PUBLIC in read_comments(api, shown, tmp_path)
-    assert (PUBLIC in read_letters(api, shown, tmp_path)) == (to != Status.ACCEPTED)
+    assert PUBLIC in read_comments(api, visible, tmp_path)
+    assert (PUBLIC in read_letters(api, visible, tmp_path)) == (to != Status.ACCEPTED)
 
 
 def test_search_finds_a_ticket_by_public_words_alone(
@@ -174,17 +177,17 @@ def test_search_finds_a_ticket_by_public_words_alone(
     reply(ticket, agent, public=True)
     reply(ticket, agent, public=False)
 
-    def found(word: str) -> list[int]:
+    def find(word: str) -> list[int]:
         return [row["id"] for row in api.get("/company/tickets", {"q": word}).json()["data"]]
 
-    assert found(PUBLIC) == [ticket.pk]
-    assert found(INTERNAL) == []
+    assert find(PUBLIC) == [ticket.pk]
+    assert find(INTERNAL) == []
 
 
 def test_internal_file_is_not_handed_out_by_its_id(
     api: APIClient, company: Company, agent: Agent
 ) -> None:
-    """Attaching a file that is there already answers with its signed address."""
+    """Attach a file a second time: the answer has its signed address."""
     ticket = build.ticket(company, agent=agent, status=Status.IN_REVIEW)
     reply(ticket, agent, public=True)
     reply(ticket, agent, public=False)
@@ -221,7 +224,7 @@ def test_company_reads_of_history_when_a_ticket_was_opened_and_moved_and_no_more
     write(ticket, eve, Kind.OPENED)
     write(ticket, eve, Kind.MOVED, was=Status.PENDING)
 
-    # Written last, where a sample of the newest entry would find them.
+    # Write it last, where a sample of the newest entry would find it.
     for kind in [*Kind][2:]:
         write(ticket, eve, kind, was=Status.INCOMPLETE, reason=INTERNAL)
 

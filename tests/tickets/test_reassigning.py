@@ -1,4 +1,4 @@
-"""Tickets given by hand: who may, what history says, and what becomes of the rest."""
+"""Tickets assigned by hand: permissions, history, and the effects on other tickets."""
 
 from functools import partial
 
@@ -10,9 +10,14 @@ from tests import builders as build
 from tests.tickets.racing import in_order
 from tickets import working
 from tickets.assignment import reassigning
-from tickets.assignment.reassigning import NotGiven, reassign, reassign_all, reassign_all_of
+from tickets.assignment.reassigning import (
+    AssignmentRefused,
+    reassign,
+    reassign_all,
+    reassign_all_of,
+)
 from tickets.changes.actors import NotAllowed
-from tickets.changes.seen import Seen, seen_of
+from tickets.changes.seen import PageToken, page_token_of
 from tickets.changes.writes import StaleTicket
 from tickets.models import Agent, HistoryEntry, Ticket
 from tickets.statuses import Status
@@ -20,7 +25,7 @@ from tickets.statuses import Status
 
 @pytest.fixture
 def eve(db: None) -> User:
-    """A lead, who takes no tickets herself."""
+    """Create a lead, who takes no tickets herself."""
     return build.agent("eve", group="lead", available=False).user
 
 
@@ -30,8 +35,8 @@ def bob(db: None) -> Agent:
 
 
 def agents_of(*tickets: Ticket) -> list[str | None]:
-    found = dict(Ticket.objects.values_list("pk", "agent__user__username"))
-    return [found[ticket.pk] for ticket in tickets]
+    agents = dict(Ticket.objects.values_list("pk", "agent__user__username"))
+    return [agents[ticket.pk] for ticket in tickets]
 
 
 def test_gives_a_ticket_and_says_who_and_why(
@@ -39,7 +44,7 @@ def test_gives_a_ticket_and_says_who_and_why(
 ) -> None:
     ticket = build.ticket(company, agent=agent)
 
-    reassign(ticket.pk, bob, user=eve, reason="Knows the carrier.", seen=seen_of(ticket))
+    reassign(ticket.pk, bob, user=eve, reason="Knows the carrier.", seen=page_token_of(ticket))
 
     ticket.refresh_from_db()
     bob.refresh_from_db()
@@ -68,7 +73,7 @@ def test_gives_more_than_a_capacity_and_says_so(company: Company, bob: Agent, ev
     assert line.data["loads"] == {"bob": [2, 2]}
 
 
-def test_gives_back_to_everybody_but_who_had_it(
+def test_automatic_reassignment_excludes_the_previous_agent(
     company: Company, agent: Agent, bob: Agent, eve: User
 ) -> None:
     for _ in range(1):
@@ -100,7 +105,7 @@ def test_nobody_but_a_lead_gives_tickets(company: Company, agent: Agent, bob: Ag
 
     for attempt in (
         partial(reassign, ticket.pk, bob, user=bob.user),
-        partial(reassign_all, [(ticket.pk, seen_of(ticket))], bob, user=bob.user),
+        partial(reassign_all, [(ticket.pk, page_token_of(ticket))], bob, user=bob.user),
         partial(reassign_all_of, agent, bob, user=bob.user),
     ):
         with pytest.raises(NotAllowed):
@@ -111,7 +116,7 @@ def test_nobody_but_a_lead_gives_tickets(company: Company, agent: Agent, bob: Ag
 
 
 @pytest.mark.parametrize("hindrance", ["decided", "theirs already", "left", "stale"])
-def test_refuses_without_a_trace(
+def test_refused_reassignment_stores_nothing(
     company: Company, agent: Agent, bob: Agent, eve: User, hindrance: str
 ) -> None:
     status = Status.ACCEPTED if hindrance == "decided" else Status.PENDING
@@ -120,12 +125,12 @@ def test_refuses_without_a_trace(
     User.objects.filter(pk=bob.user_id).update(is_active=hindrance != "left")
     before = list(Ticket.objects.values())
 
-    seen = seen_of(ticket)
+    page_token = page_token_of(ticket)
     if hindrance == "stale":
         working.write(ticket.pk, "Keep it.", user=agent.user, public=False)
 
-    with pytest.raises((NotGiven, StaleTicket)):
-        reassign(ticket.pk, to, user=eve, seen=seen)
+    with pytest.raises((AssignmentRefused, StaleTicket)):
+        reassign(ticket.pk, to, user=eve, seen=page_token)
 
     assert list(Ticket.objects.values()) == before
     assert not HistoryEntry.objects.exists()
@@ -133,21 +138,21 @@ def test_refuses_without_a_trace(
     assert bob.last_assigned_at is None
 
 
-def test_gives_many_and_tells_which_had_changed(
+def test_bulk_reassignment_names_changed_tickets(
     company: Company, agent: Agent, bob: Agent, eve: User
 ) -> None:
     tickets = [build.ticket(company, agent=agent) for _ in range(3)]
-    picked = [(one.pk, seen_of(one)) for one in tickets]
+    picked = [(one.pk, page_token_of(one)) for one in tickets]
     working.write(tickets[1].pk, "Keep it.", user=agent.user, public=False)
 
-    outcome = reassign_all([*picked, (0, Seen(0))], bob, user=eve)
+    outcome = reassign_all([*picked, (0, PageToken(0))], bob, user=eve)
 
     assert str(outcome) == "2 tickets assigned. 2 tickets were not assigned."
     assert set(outcome.refused) == {tickets[1].pk, 0}
     assert agents_of(*tickets) == ["bob", "ada", "bob"]
 
 
-def test_empties_the_hands_of_who_left(
+def test_tickets_of_a_leaver_are_reassigned(
     company: Company, agent: Agent, bob: Agent, eve: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cat = build.agent("cat")
@@ -165,12 +170,12 @@ def test_empties_the_hands_of_who_left(
         "bob",
         "cat",
     ]
-    # Nobody carries what waits for the company: whoever is free when it answers does.
+    # A ticket that waits for its company goes to nobody until the company answers.
     assert agents_of(waiting, decided) == [None, "ada"]
     assert cat.tickets.exists()
 
 
-def test_empties_hands_into_those_of_one(
+def test_tickets_of_a_leaver_go_to_one_agent(
     company: Company, agent: Agent, bob: Agent, eve: User
 ) -> None:
     tickets = [build.ticket(company, agent=agent, status=status) for status in (1, 4)]
@@ -186,14 +191,14 @@ def test_stops_when_the_recipient_has_left(
     ticket = build.ticket(company, agent=agent)
     User.objects.filter(pk=bob.user_id).update(is_active=False)
 
-    with pytest.raises(NotGiven, match="bob is no longer active"):
+    with pytest.raises(AssignmentRefused, match="bob is no longer active"):
         reassign_all_of(agent, bob, user=eve)
 
     assert agents_of(ticket) == ["ada"]
 
 
 @pytest.mark.usefixtures("rows_to_keep")
-def test_a_decision_that_falls_first_keeps_its_agent(transactional_db: None) -> None:
+def test_ticket_decided_first_keeps_its_agent(transactional_db: None) -> None:
     acme, ada, bob = build.company(), build.agent("ada"), build.agent("bob")
     eve = build.agent("eve", group="lead").user
     ticket = build.ticket(acme, agent=ada)
@@ -203,19 +208,21 @@ def test_a_decision_that_falls_first_keeps_its_agent(transactional_db: None) -> 
         partial(reassign, ticket.pk, bob, user=eve),
     )
 
-    assert isinstance(refused, NotGiven)
+    assert isinstance(refused, AssignmentRefused)
     assert agents_of(ticket) == ["ada"]
 
 
 @pytest.mark.usefixtures("rows_to_keep")
-def test_a_move_from_the_page_of_before_is_stale(transactional_db: None) -> None:
+def test_move_from_an_older_page_is_stale(transactional_db: None) -> None:
     acme, ada, bob = build.company(), build.agent("ada"), build.agent("bob")
     eve = build.agent("eve", group="lead").user
     ticket = build.ticket(acme, agent=ada)
 
     _, refused = in_order(
         partial(reassign, ticket.pk, bob, user=eve),
-        partial(working.move, ticket.pk, Status.ACCEPTED, user=ada.user, seen=seen_of(ticket)),
+        partial(
+            working.move, ticket.pk, Status.ACCEPTED, user=ada.user, seen=page_token_of(ticket)
+        ),
     )
 
     assert isinstance(refused, StaleTicket)

@@ -1,4 +1,4 @@
-"""Targets change, shipments become known: all open tickets are wound again, whatever happens."""
+"""Due dates of all open tickets follow changed targets and shipments that become known."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -41,13 +41,13 @@ def test_tickets_from_before_the_clocks_are_wound(company: Company) -> None:
     assert jobs.recalculate_stale() == 0
 
 
-def test_it_is_no_change_of_the_ticket(company: Company) -> None:
+def test_recalculation_does_not_change_the_ticket(company: Company) -> None:
     ticket = build.ticket(company)
-    kept = {"version": 1, "updated_at": ticket.updated_at, "status": Status.PENDING}
+    fields = {"version": 1, "updated_at": ticket.updated_at, "status": Status.PENDING}
 
     jobs.recalculate_stale()
 
-    assert Ticket.objects.values(*kept).get() == kept
+    assert Ticket.objects.values(*fields).get() == fields
     assert not ticket.history.exists()
 
 
@@ -102,7 +102,7 @@ def test_without_a_target_nothing_is_due_any_more(company: Company) -> None:
 
 
 @pytest.mark.parametrize("status", sorted(TERMINAL))
-def test_what_was_promised_for_a_decided_ticket_stays(company: Company, status: Status) -> None:
+def test_due_dates_of_a_decided_ticket_stay(company: Company, status: Status) -> None:
     promised = MONDAY - HOUR
     ticket = build.ticket(company, status=status, resolution_due_at=promised)
 
@@ -128,16 +128,16 @@ def test_a_ticket_without_its_history_stands_where_its_status_says(company: Comp
     assert dues(ticket)[2] is None
 
 
-def test_goes_on_where_it_was_killed(company: Company, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_continues_after_a_kill(company: Company, monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(5):
         build.ticket(company)
     monkeypatch.setattr(recalculation, "BATCH", 2)
-    done, save = [], recalculation.save_due_dates
+    saved_ids, save = [], recalculation.save_due_dates
 
     def die_in_the_second(tickets: list[Ticket]) -> None:
-        if done:
+        if saved_ids:
             raise KeyboardInterrupt
-        done.append(len(tickets))
+        saved_ids.append(len(tickets))
         save(tickets)
 
     monkeypatch.setattr(recalculation, "save_due_dates", die_in_the_second)
@@ -151,16 +151,16 @@ def test_goes_on_where_it_was_killed(company: Company, monkeypatch: pytest.Monke
 
 
 def test_takes_as_many_statements_for_thirty_as_for_one(company: Company) -> None:
-    counted = []
+    counts = []
     for number in (1, 29):
         for _ in range(number):
             build.ticket(company, shipment_id=7)
         Ticket.objects.update(clock_digest=0)
         with CaptureQueriesContext(connection) as captured:
             jobs.recalculate_stale()
-        counted.append(len(captured))
+        counts.append(len(captured))
 
-    assert counted == [15, 15]
+    assert counts == [15, 15]
 
 
 def filed(ticket: Ticket) -> tuple[str, datetime | None]:
@@ -203,10 +203,10 @@ def test_a_changed_filing_rule_counts_for_open_tickets(company: Company) -> None
     build.shipment(company, shipped_at=MONDAY)
     ticket = build.ticket(company, type_id=4, shipment_id=4101)
     jobs.recalculate_stale()
-    made = rule()
+    filing_rule = rule()
 
     assert (jobs.recalculate_stale(), filed(ticket)) == (1, ("acme", MONDAY + 720 * HOUR))
-    made.delete()
+    filing_rule.delete()
     assert (jobs.recalculate_stale(), filed(ticket)) == (1, ("acme", None))
 
 

@@ -1,4 +1,4 @@
-"""Wrong kinds of files: each is named, with what to send instead."""
+"""Unsupported file types: each is named, with what to send instead."""
 
 import zipfile
 from io import BytesIO
@@ -16,23 +16,23 @@ from tests.files import send
 
 
 def media(*brands: bytes) -> bytes:
-    """The first box of a photo or video of the family of MP4."""
+    """Return the first box of a photo or video of the MP4 family."""
     body = b"ftyp" + brands[0] + bytes(4) + b"".join(brands)
     return (len(body) + 4).to_bytes(4, "big") + body + b"\0\0\0\x08mdat" + b"%PDF-" + bytes(50)
 
 
 def archive(*names: str) -> bytes:
-    made = BytesIO()
-    with zipfile.ZipFile(made, "w") as file:
+    buffer = BytesIO()
+    with zipfile.ZipFile(buffer, "w") as file:
         for name in names:
             file.writestr(name, "x")
-    return made.getvalue()
+    return buffer.getvalue()
 
 
 def avif() -> bytes:
-    made = BytesIO()
-    Image.new("RGB", (8, 8)).save(made, "AVIF")
-    return made.getvalue()
+    buffer = BytesIO()
+    Image.new("RGB", (8, 8)).save(buffer, "AVIF")
+    return buffer.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def avif() -> bytes:
         (bytes(2_000) + files.pdf(), "a PDF with something else before it", "again"),
     ],
 )
-def test_a_wrong_kind_is_named_with_what_to_do(
+def test_refused_type_is_named_with_advice(
     api: APIClient, company: Company, content: bytes, name: str, advice: str
 ) -> None:
     ticket = build.ticket(company)
@@ -84,7 +84,7 @@ def test_a_wrong_kind_is_named_with_what_to_do(
     assert advice in answer["message"]
 
 
-def test_what_nobody_knows_is_refused_without_a_guess() -> None:
+def test_unknown_type_is_refused_without_a_guess() -> None:
     with pytest.raises(FileRefused) as caught:
         kinds.media_type_of(bytes(range(200, 255)) + bytes(50))
     assert str(caught.value) == kinds.OTHER_TYPE

@@ -50,22 +50,22 @@ CONTENT += [
 
 
 @pytest.mark.parametrize("text", COURTESY)
-def test_holds_courtesy_for_nothing(text: str) -> None:
+def test_courtesy_is_irrelevant(text: str) -> None:
     assert not says_something(Ticket(), text, None)
 
 
 @pytest.mark.parametrize("text", CONTENT)
-def test_hears_what_is_more_than_courtesy(text: str) -> None:
+def test_more_than_courtesy_is_relevant(text: str) -> None:
     assert says_something(Ticket(), text, None)
 
 
 @pytest.mark.parametrize("text", ["", "  \n"])
-def test_lets_a_move_without_words_pass(text: str) -> None:
+def test_move_without_text_is_relevant(text: str) -> None:
     assert says_something(Ticket(data='{"a": 1}'), text, None)
 
 
 @pytest.mark.parametrize(
-    ("stored", "sent", "new"),
+    ("stored", "update", "new"),
     [
         (None, '{"a": 1}', True),
         ('{"a": 1}', '{"a": 2}', True),
@@ -74,8 +74,8 @@ def test_lets_a_move_without_words_pass(text: str) -> None:
         (None, "{}", False),
     ],
 )
-def test_counts_data_only_when_it_is_new(stored: str | None, sent: str, new: bool) -> None:
-    assert says_something(Ticket(data=stored), "thanks", sent) == new
+def test_counts_data_only_when_it_is_new(stored: str | None, update: str, new: bool) -> None:
+    assert says_something(Ticket(data=stored), "thanks", update) == new
 
 
 @pytest.mark.parametrize("text", ["Listo.", "¡Listo, gracias!", "Sure"])
@@ -85,7 +85,7 @@ def test_done_is_an_answer_where_something_was_asked(company: Company, text: str
 
     assert says_something(incomplete, text, None)
     assert not says_something(in_review, text, None)
-    for written, public, answers in (
+    for comment, public, answers in (
         ("Is the box still there?", True, True),
         ("We look into it.", True, False),
         ("Does it fit?", False, False),
@@ -94,7 +94,7 @@ def test_done_is_an_answer_where_something_was_asked(company: Company, text: str
             ticket=in_review,
             by="agent",
             public=public,
-            text=written,
+            text=comment,
             status=6,
             created_at=timezone.now(),
         )

@@ -1,4 +1,4 @@
-"""What agents ask for, and what happens when it has come (decision N9)."""
+"""Documents that agents request, and the effects of their arrival (decision N9)."""
 
 import json
 from io import StringIO
@@ -39,8 +39,8 @@ def ask(ticket: Ticket, *names: str, to: Status = Status.INCOMPLETE) -> None:
     )
 
 
-def shown(api: APIClient, ticket: Ticket) -> tuple[int, list[tuple[str, bool]]]:
-    """The status, and the documents as the company is shown them."""
+def progress(api: APIClient, ticket: Ticket) -> tuple[int, list[tuple[str, bool]]]:
+    """Return the status, and the requested documents that the company sees."""
     row = api.get(f"/company/tickets/{ticket.pk}").json()["data"][0]
     documents = [(one["name"], one["fulfilled"]) for one in row["requested_documents"]]
     return row["ticket_status_id"], documents
@@ -50,14 +50,20 @@ def test_with_the_last_document_the_ticket_goes_back_to_an_agent(
     api: APIClient, ticket: Ticket
 ) -> None:
     ask(ticket, "Invoice", "Photo of the box")
-    assert shown(api, ticket) == (4, [("Invoice", False), ("Photo of the box", False)])
+    assert progress(api, ticket) == (
+        4,
+        [("Invoice", False), ("Photo of the box", False)],
+    )
     photo = requested_documents_of(ticket)[1]
 
     assert send(api, ticket.pk, PNG, requested_document="Invoice")[0] == 200
-    assert shown(api, ticket) == (4, [("Invoice", True), ("Photo of the box", False)])
+    assert progress(api, ticket) == (
+        4,
+        [("Invoice", True), ("Photo of the box", False)],
+    )
     assert send(api, ticket.pk, PNG, requested_document=photo["id"])[0] == 200
 
-    assert shown(api, ticket) == (5, [("Invoice", True), ("Photo of the box", True)])
+    assert progress(api, ticket) == (5, [("Invoice", True), ("Photo of the box", True)])
     last = HistoryEntry.objects.latest("pk")
     assert (last.by, last.was, last.now, last.data) == ("company", 4, 5, {"complete": True})
     files_shown = api.get(f"/company/evidences/{ticket.pk}").json()["data"]
@@ -71,7 +77,7 @@ def test_a_file_that_names_no_document_fulfils_none(api: APIClient, ticket: Tick
         assert send(api, ticket.pk, PNG, requested_document=name)[0] == 400
     assert send(api, ticket.pk, PNG, "Invoice.png")[0] == 200
 
-    assert shown(api, ticket) == (4, [("Invoice", False)])
+    assert progress(api, ticket) == (4, [("Invoice", False)])
 
 
 def test_a_document_of_another_ticket_is_none(
@@ -82,17 +88,17 @@ def test_a_document_of_another_ticket_is_none(
     other = build.ticket(company)
 
     assert send(api, other.pk, PNG, requested_document=document["id"])[0] == 400
-    assert shown(api, ticket) == (4, [("Invoice", False)])
+    assert progress(api, ticket) == (4, [("Invoice", False)])
 
 
-def test_what_has_come_may_be_asked_for_again(api: APIClient, ticket: Ticket) -> None:
+def test_fulfilled_document_may_be_requested_again(api: APIClient, ticket: Ticket) -> None:
     ask(ticket, "Invoice")
     send(api, ticket.pk, PNG, requested_document="Invoice")
     ask(ticket, "Invoice")
 
-    assert shown(api, ticket) == (4, [("Invoice", True), ("Invoice", False)])
+    assert progress(api, ticket) == (4, [("Invoice", True), ("Invoice", False)])
     send(api, ticket.pk, PNG, requested_document="Invoice")
-    assert shown(api, ticket) == (5, [("Invoice", True), ("Invoice", True)])
+    assert progress(api, ticket) == (5, [("Invoice", True), ("Invoice", True)])
 
 
 def test_a_ticket_that_waits_for_nobody_stays_where_it_is(api: APIClient, ticket: Ticket) -> None:
@@ -101,29 +107,29 @@ def test_a_ticket_that_waits_for_nobody_stays_where_it_is(api: APIClient, ticket
 
     send(api, ticket.pk, PNG, requested_document="Invoice")
 
-    assert shown(api, ticket) == (1, [("Invoice", True)])
+    assert progress(api, ticket) == (1, [("Invoice", True)])
 
 
 def test_evidence_that_is_attached_fulfils_a_document_too(api: APIClient, ticket: Ticket) -> None:
     ask(ticket, "Invoice")
-    sent: Any = api.post("/company/upload/evidences", as_json(PNG)).json()["data"]["id"]
+    evidence_id: Any = api.post("/company/upload/evidences", as_json(PNG)).json()["data"]["id"]
     unknown = api.post("/company/upload/evidences", as_json(PNG, requested_document="Invoice"))
     assert unknown.status_code == 400
 
     attach = f"/company/attach/evidences/{ticket.pk}"
-    body = {"files": [sent], "requested_document": "Invoice"}
+    body = {"files": [evidence_id], "requested_document": "Invoice"}
     assert api.put(attach, body).status_code == 200
 
-    assert shown(api, ticket) == (5, [("Invoice", True)])
+    assert progress(api, ticket) == (5, [("Invoice", True)])
 
 
-def test_the_command_refuses_what_nobody_could_send(ticket: Ticket) -> None:
-    for names, to, said in (
+def test_command_refuses_invalid_document_names(ticket: Ticket) -> None:
+    for names, to, message in (
         (["x" * 201], Status.INCOMPLETE, "200 characters"),
         ([str(number) for number in range(31)], Status.INCOMPLETE, "At most 30"),
         (["Invoice"], Status.ACCEPTED, "4 Incomplete only"),
     ):
-        with pytest.raises(CommandError, match=said):
+        with pytest.raises(CommandError, match=message):
             ask(ticket, *names, to=to)
     assert not RequestedDocument.objects.exists()
     assert not HistoryEntry.objects.exists()
@@ -137,13 +143,13 @@ def test_the_company_is_told_once_what_is_asked_for_and_that_it_has_come(
     send(api, ticket.pk, PNG, requested_document="Photo")
     send(api, ticket.pk, PNG, requested_document="Invoice")
 
-    told = [json.loads(bytes(event.body))["data"] for event in Event.objects.order_by("pk")]
+    bodies = [json.loads(bytes(event.body))["data"] for event in Event.objects.order_by("pk")]
 
-    assert [(one["change"], one["ticket_status_id"], one["by"]) for one in told] == [
+    assert [(one["change"], one["ticket_status_id"], one["by"]) for one in bodies] == [
         ("moved", 4, "agent"),
         ("moved", 5, "company"),
     ]
-    assert [[each["fulfilled"] for each in one["requested_documents"]] for one in told] == [
+    assert [[each["fulfilled"] for each in one["requested_documents"]] for one in bodies] == [
         [False, False],
         [True, True],
     ]

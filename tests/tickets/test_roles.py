@@ -1,4 +1,4 @@
-"""Agent, lead, auditor, operator: what each may, and how they come to be."""
+"""Agent, lead, auditor, operator: their permissions, and how such users are created."""
 
 from io import StringIO
 
@@ -32,9 +32,9 @@ def may(role: str) -> set[str]:
 
 
 def test_every_permission_that_a_role_names_exists() -> None:
-    known = {f"{one.content_type.app_label}.{one.codename}" for one in roles.permissions(every())}
+    names = {f"{one.content_type.app_label}.{one.codename}" for one in roles.permissions(every())}
 
-    assert {name for name in every() if not name.endswith("*")} - known == set()
+    assert {name for name in every() if not name.endswith("*")} - names == set()
 
 
 def every() -> set[str]:
@@ -78,7 +78,7 @@ def test_nobody_s_role_deletes_what_must_stay() -> None:
     assert not {"tickets.delete_ticket", "tickets.delete_agent"} & deletes
 
 
-@pytest.mark.parametrize("role", roles.BESIDE_THE_DESK)
+@pytest.mark.parametrize("role", roles.NON_AGENT_ROLES)
 def test_makes_somebody_who_signs_in_and_gets_no_tickets(client: Client, role: str) -> None:
     assert run("create_user", "olga", "--role", role) == f"created {role} olga\n"
 
@@ -104,9 +104,9 @@ def test_says_why_a_user_cannot_be_made(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_a_new_permission_reaches_a_group_when_the_operator_says_so() -> None:
     agent = build.agent().user
-    held = roles.group("agent").permissions
-    held.remove(*roles.permissions(["deliveries.send_again"]))
-    held.add(*roles.permissions(["desk.add_macro"]))
+    permissions = roles.group("agent").permissions
+    permissions.remove(*roles.permissions(["deliveries.send_again"]))
+    permissions.add(*roles.permissions(["desk.add_macro"]))
 
     assert run("update_groups") == "agent: deliveries.send_again\n"
     assert not User.objects.get(pk=agent.pk).has_perm("deliveries.send_again")

@@ -2,7 +2,7 @@ import pytest
 
 from tickets import rules
 
-# reference, required, what is given, the field that is lacking (decision T14).
+# Reference, required, given fields, and the field that is missing (decision T14).
 DEMANDS = [
     ("guide", True, {}, "shipment_id"),
     ("guide", True, {"shipment_id": None}, "shipment_id"),
@@ -19,7 +19,7 @@ DEMANDS = [
     ("", True, {}, None),
     ("", False, {}, None),
 ]
-# A document's type, its value, and what is wrong with it (decision T16).
+# Type and value of a document, and its error (decision T16).
 VALUES = [
     ("date", "2026-02-28", None),
     ("date", None, None),
@@ -57,11 +57,11 @@ VALUES = [
 ]
 
 
-@pytest.mark.parametrize(("reference", "required", "given", "lacking"), DEMANDS)
+@pytest.mark.parametrize(("reference", "required", "fields", "lacking"), DEMANDS)
 def test_knows_what_a_type_demands(
-    reference: str, required: bool, given: dict[str, object], lacking: str | None
+    reference: str, required: bool, fields: dict[str, object], lacking: str | None
 ) -> None:
-    assert rules.missing_field(reference, required, given) == lacking
+    assert rules.missing_field(reference, required, fields) == lacking
 
 
 @pytest.mark.parametrize(("type", "value", "problem"), VALUES)

@@ -1,4 +1,4 @@
-"""Who is at work: hours on the wall where they live, and days on which they are not there."""
+"""Availability of agents: shifts in their own time zone, and absences."""
 
 from datetime import UTC, datetime, time, timedelta
 
@@ -93,7 +93,7 @@ def test_an_absence_counts_more_than_a_shift(agent: Agent) -> None:
     assert [at_work(agent, at) for at in times] == [True, False, False, True]
 
 
-def test_gives_nothing_to_who_is_absent_now(api: APIClient, agent: Agent) -> None:
+def test_absent_agent_gets_nothing(api: APIClient, agent: Agent) -> None:
     now = timezone.now()
     hour = timedelta(hours=1)
     Absence.objects.create(agent=agent, starts_at=now - hour, ends_at=now + hour)
@@ -103,7 +103,7 @@ def test_gives_nothing_to_who_is_absent_now(api: APIClient, agent: Agent) -> Non
     assert Ticket.objects.get().agent is None
 
 
-def test_a_shift_that_begins_takes_what_has_waited(company: Company, agent: Agent) -> None:
+def test_start_of_a_shift_assigns_waiting_tickets(company: Company, agent: Agent) -> None:
     now = timezone.now()
     other_days = [shift(agent, (now.weekday() + day) % 7, "00:00", "00:00") for day in (3, 4)]
     ticket = build.ticket(company)
@@ -111,7 +111,7 @@ def test_a_shift_that_begins_takes_what_has_waited(company: Company, agent: Agen
     ticket.refresh_from_db()
     assert ticket.agent is None
 
-    # The hour has come, or does so at this very midnight.
+    # The hour has come, or comes at this very midnight.
     for day, other in enumerate(other_days):
         Shift.objects.filter(pk=other.pk).update(weekday=(now.weekday() + day) % 7)
     jobs.assign_waiting()
@@ -135,9 +135,7 @@ def test_an_agent_who_leaves_between_the_lock_and_the_count_gets_nothing(
     assert not automatic.assign(build.ticket(company))
 
 
-def test_knows_who_is_there_in_one_statement(
-    agent: Agent, django_assert_num_queries: object
-) -> None:
+def test_availability_takes_one_statement(agent: Agent, django_assert_num_queries: object) -> None:
     for number in range(3):
         shift(build.agent(f"agent-{number}", time_zone=MADRID), number, "09:00", "17:00")
 
@@ -162,7 +160,7 @@ def test_refuses_hours_and_absences_that_end_before_they_begin() -> None:
     Shift(starts=time(22), ends=time(0)).clean()
 
 
-def test_only_oneself_and_a_lead_say_whether_one_is_there(agent: Agent) -> None:
+def test_only_the_agent_and_a_lead_change_availability(agent: Agent) -> None:
     bob, eve = build.agent("bob"), build.agent("eve", group="lead")
 
     agents.set_available(agent, False, user=agent.user)

@@ -29,8 +29,8 @@ from tickets.statuses import (
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Rows: from. Columns: to, in the order of the ids. Written by hand from the interface and
-# decisions T2 and T3: c company, a agent (and lead), l lead only, s agent, lead and automations.
+# Rows: from. Columns: to, in the order of the ids. Written by hand from the interface and decisions
+# T2 and T3: c company, a agent (and lead), l lead only, s agent, lead and automations.
 TABLE = """
         1   2   3   4   5   6   10
     1   .   a   a   a   .   a   c
@@ -62,12 +62,12 @@ def test_lets_move_exactly_who_the_table_says(current: int, target: int, who: se
 def test_the_table_has_a_row_and_a_column_for_each_status() -> None:
     header, *rows = [line.split() for line in TABLE.strip().splitlines()]
 
-    for found in (header, [row[0] for row in rows]):
-        assert found == [str(one.value) for one in sorted(Status)], "add what is missing to TABLE"
+    for numbers in (header, [row[0] for row in rows]):
+        assert numbers == [str(one.value) for one in sorted(Status)], "add what is missing to TABLE"
 
 
 def test_knows_those_written_here_and_no_others() -> None:
-    """Like all tables of this file it is written by hand: a new status has its place in each."""
+    """Compare with a table written by hand: a new status needs an entry in each of them."""
     assert {status.value: status.slug for status in Status} == {
         1: "pending",
         2: "accepted",
@@ -80,13 +80,13 @@ def test_knows_those_written_here_and_no_others() -> None:
 
 
 def test_wants_a_reason_to_decline_to_ask_for_more_and_to_reopen() -> None:
-    wanted = {(was, to) for was in Status for to in Status if needs_reason(was, to)}
+    wanted = {(origin, to) for origin in Status for to in Status if needs_reason(origin, to)}
 
-    assert {to for was, to in wanted if was not in TERMINAL} == {
+    assert {to for origin, to in wanted if origin not in TERMINAL} == {
         Status.DECLINED,
         Status.INCOMPLETE,
     }
-    assert {(was, to) for was, to in wanted if was in TERMINAL} >= {
+    assert {(origin, to) for origin, to in wanted if origin in TERMINAL} >= {
         (Status.ACCEPTED, Status.IN_REVIEW),
         (Status.DECLINED, Status.IN_REVIEW),
     }
@@ -109,9 +109,9 @@ SETS = {
 }
 
 
-@pytest.mark.parametrize(("found", "wanted"), SETS.values(), ids=SETS)
-def test_derives_its_sets_from_the_table(found: frozenset[Status], wanted: set[int]) -> None:
-    assert found == wanted, "SETS of this file: write by hand what the row is meant to say"
+@pytest.mark.parametrize(("statuses", "wanted"), SETS.values(), ids=SETS)
+def test_derives_its_sets_from_the_table(statuses: frozenset[Status], wanted: set[int]) -> None:
+    assert statuses == wanted, "SETS of this file: write by hand what the row is meant to say"
 
 
 def test_a_comment_leads_only_where_a_request_could() -> None:
@@ -127,7 +127,7 @@ def test_offers_the_moves_of_agents_in_their_order() -> None:
     }
 
 
-def test_stays_a_number() -> None:
+def test_status_is_an_integer() -> None:
     assert Status(4) is Status.INCOMPLETE
     assert (Status.INCOMPLETE == 4, Status.PENDING < 2, f"{Status.DECLINED}") == (True, True, "3")
     assert {4: "x"}[Status.INCOMPLETE] == "x"
@@ -147,12 +147,14 @@ def test_the_style_sheet_has_a_rule_for_each_colour(colour: Colour) -> None:
 
 def test_nothing_that_draws_pages_knows_a_status_by_its_name_or_number() -> None:
     names = "|".join(re.escape(name) for one in Status for name in {one.slug, dashed(one)})
-    known = re.compile(rf"[-'\"]({names})\b|status == \d|to\.value == \d")
+    pattern = re.compile(rf"[-'\"]({names})\b|status == \d|to\.value == \d")
     static, templates = ROOT / "desk" / "static", ROOT / "templates"
     files = [*static.rglob("*.css"), *static.rglob("*.js"), *templates.rglob("*.html")]
 
     assert len(files) > 20
-    assert {path.name: found for path in files if (found := known.findall(path.read_text()))} == {}
+    assert {
+        path.name: matches for path in files if (matches := pattern.findall(path.read_text()))
+    } == {}
 
 
 def dashed(status: Status) -> str:
@@ -160,13 +162,13 @@ def dashed(status: Status) -> str:
 
 
 def test_the_desk_asks_for_properties_and_never_names_a_status() -> None:
-    named = [
-        f"{path.relative_to(ROOT)}: {found}"
+    names = [
+        f"{path.relative_to(ROOT)}: {name}"
         for path in (ROOT / "desk").rglob("*.py")
         if "migrations" not in path.parts
-        for found in re.findall(r"\bStatus\.[A-Z_]+", path.read_text())
+        for name in re.findall(r"\bStatus\.[A-Z_]+", path.read_text())
     ]
-    assert named == []
+    assert names == []
 
 
 def test_names_statuses_in_sentences() -> None:

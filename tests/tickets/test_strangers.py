@@ -1,4 +1,4 @@
-"""What is not there and what is another company's look the same, to the byte."""
+"""A missing ticket and one of another company look the same, to the byte."""
 
 import pytest
 from rest_framework.test import APIClient

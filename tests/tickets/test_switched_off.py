@@ -1,4 +1,4 @@
-"""What is left behind by an agent who was switched off, and by a type that is retired (N27)."""
+"""Tickets of an agent who was switched off, and of a retired type (N27)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -26,7 +26,7 @@ def switch_off(agent: Agent) -> None:
     User.objects.filter(pk=agent.user_id).update(is_active=False)
 
 
-def test_what_waits_for_us_goes_to_others_and_history_says_why(
+def test_active_tickets_go_to_others_and_history_says_why(
     client: Client, desk_of: Callable[[Agent], Client], company: Company, agent: Agent
 ) -> None:
     ours, theirs = build.ticket(company, agent=agent), build.ticket(company, agent=agent, status=4)
@@ -45,14 +45,14 @@ def test_what_waits_for_us_goes_to_others_and_history_says_why(
     assert "Assigned automatically to bob (least busy)." in page
 
 
-def test_what_changed_since_the_sweep_looked_is_left_as_it_is(
+def test_ticket_changed_since_the_sweep_is_left_alone(
     company: Company, agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bob, decided = build.agent("bob"), Status.ACCEPTED
     back, answered = build.ticket(company, agent=bob), build.ticket(company, agent=agent)
     Ticket.objects.filter(pk=answered.pk).update(status=decided)
     switch_off(agent)
-    monkeypatch.setattr(automatic, "left_behind", Ticket.objects.all)
+    monkeypatch.setattr(automatic, "tickets_of_inactive_agents", Ticket.objects.all)
 
     assert jobs.assign_waiting() == 0
 
@@ -61,7 +61,7 @@ def test_what_changed_since_the_sweep_looked_is_left_as_it_is(
     assert not back.history.exists()
 
 
-def test_what_waits_for_the_company_goes_when_it_answers(
+def test_incomplete_ticket_is_unassigned_when_the_company_answers(
     api: APIClient, company: Company, agent: Agent
 ) -> None:
     ticket = build.ticket(company, agent=agent, status=Status.INCOMPLETE)
@@ -77,7 +77,7 @@ def test_what_waits_for_the_company_goes_when_it_answers(
     assert (ticket.status, ticket.agent) == (Status.FOLLOW_UP, bob)
 
 
-def test_where_nobody_is_there_it_waits_for_anybody(
+def test_ticket_stays_unassigned_without_other_agents(
     client: Client, desk_of: Callable[[Agent], Client], company: Company, agent: Agent
 ) -> None:
     ticket = build.ticket(company, agent=agent)

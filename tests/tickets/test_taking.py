@@ -1,4 +1,4 @@
-"""Agents take tickets by themselves: the most urgent that nobody has, or one of their choice."""
+"""Agents take tickets themselves: the most urgent that nobody has, or one of their choice."""
 
 from datetime import timedelta
 
@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from companies.models import Company
 from tests import builders as build
-from tickets.assignment.reassigning import NotGiven
+from tickets.assignment.reassigning import AssignmentRefused
 from tickets.assignment.taking import next_of, take_next, take_ticket
 from tickets.changes.actors import NotAllowed
 from tickets.models import Agent, HistoryEntry, Ticket
@@ -67,21 +67,21 @@ def test_takes_the_one_that_was_chosen(company: Company, agent: Agent) -> None:
 def test_leaves_what_somebody_has_and_what_is_decided(
     company: Company, agent: Agent, changes: dict[str, object], says: str
 ) -> None:
-    known = {"ada": agent, "bob": build.agent("bob")}
+    agents = {"ada": agent, "bob": build.agent("bob")}
     if "agent" in changes:
-        changes = {"agent": known[str(changes["agent"])]}
+        changes = {"agent": agents[str(changes["agent"])]}
     ticket = build.ticket(company, **changes)
 
-    with pytest.raises(NotGiven, match=says):
+    with pytest.raises(AssignmentRefused, match=says):
         take_ticket(ticket.pk, agent.user)
 
-    was = ticket.agent
+    holder = ticket.agent
     ticket.refresh_from_db()
-    assert (ticket.agent, ticket.version) == (was, 1)
+    assert (ticket.agent, ticket.version) == (holder, 1)
     assert not HistoryEntry.objects.exists()
 
 
-def test_who_is_no_agent_takes_nothing(company: Company) -> None:
+def test_non_agent_takes_nothing(company: Company) -> None:
     build.ticket(company)
     lead = User.objects.create_superuser("root")
 

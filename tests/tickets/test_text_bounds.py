@@ -1,4 +1,4 @@
-"""A company writes as much as it may, and no more (decision N40)."""
+"""Bounds on how much text a company writes (decision N40)."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -24,8 +24,8 @@ def one_mib(settings: Settings) -> None:
     settings.TEXT_MIB_PER_DAY = 1
 
 
-def spend(company: Company, left: int, **changes: Any) -> None:
-    values = {"day": timezone.now().date(), "bytes": MIB - left, **changes}
+def spend(company: Company, remaining: int, **changes: Any) -> None:
+    values = {"day": timezone.now().date(), "bytes": MIB - remaining, **changes}
     TextOfDay.objects.update_or_create(company=company, defaults=values)
 
 
@@ -106,10 +106,10 @@ def test_every_writer_counts_what_it_stores_and_stops_at_the_bound(
     refused = write(api, company)
     assert (refused.status_code, refused.json()["code"]) == (429, "text_limit")
     assert 0 < int(refused["Retry-After"]) <= 86_400
-    # What is refused leaves nothing behind, and does not count.
+    # A refused text leaves nothing behind, and does not count.
     assert TextOfDay.objects.get(company=company).bytes == MIB - size + 1
-    written = Comment, Rating, Appeal
-    assert sum(model.objects.count() for model in written) <= 2
+    models = Comment, Rating, Appeal
+    assert sum(model.objects.count() for model in models) <= 2
     assert write(birch_api, birch).status_code == 200
 
 

@@ -23,10 +23,10 @@ def test_ships_the_catalogue_that_was_decided(db: None) -> None:
 
 
 def test_serves_the_catalogue(api: APIClient) -> None:
-    shown = api.get("/tickets/types").json()["data"]
+    types = api.get("/tickets/types").json()["data"]
 
-    assert [one["id"] for one in shown] == [id for id, *_ in CATALOGUE]
-    assert shown[2] == {
+    assert [one["id"] for one in types] == [id for id, *_ in CATALOGUE]
+    assert types[2] == {
         "id": 4,
         "name": "lost",
         "description": "A shipment is lost",
@@ -50,23 +50,23 @@ def test_serves_what_operators_made_of_it(api: APIClient) -> None:
     TicketType.objects.filter(pk=2).update(active=False)
     TicketType.objects.create(id=77, name="customs", description="Held at customs")
 
-    shown = {one["id"]: one for one in api.get("/tickets/types").json()["data"]}
+    types = {one["id"]: one for one in api.get("/tickets/types").json()["data"]}
 
-    assert 2 not in shown
-    assert shown[77]["name"] == "customs"
+    assert 2 not in types
+    assert types[77]["name"] == "customs"
 
 
 def test_serves_one_type(api: APIClient) -> None:
     TicketType.objects.filter(pk=2).update(active=False)
 
     assert [one["id"] for one in api.get("/tickets/types?id=5").json()["data"]] == [5]
-    # One that is retired is not offered (decision N27), and one that is unknown is not there.
+    # A retired type is not offered (decision N27), and an unknown one does not exist.
     assert api.get("/tickets/types?id=2").json() == {"data": []}
     assert api.get("/tickets/types?id=99").json() == {"data": []}
     assert api.get("/tickets/types?id=x").json()["errors"][0]["code"] == "wrong_type"
 
 
-def test_serves_what_programs_go_by(api: APIClient) -> None:
+def test_serves_fields_for_programs(api: APIClient) -> None:
     TicketType.objects.filter(pk=10).update(
         inputs=[{"name": "box", "el": "input", "required": True}],
         files=[{"name": "Photo"}],
@@ -75,9 +75,9 @@ def test_serves_what_programs_go_by(api: APIClient) -> None:
         assistant_notes="Only for our own boxes.\n\n Not for refunds. \n",
     )
 
-    (shown,) = api.get("/tickets/types?id=10").json()["data"]
+    (row,) = api.get("/tickets/types?id=10").json()["data"]
 
-    assert shown["rules"] == {
+    assert row["rules"] == {
         "reference": "warehouse-package",
         "inputs": [{"name": "box", "el": "input", "required": True}],
         "files": [{"name": "Photo"}],
@@ -108,14 +108,14 @@ def test_lists_what_tickets_can_be_filtered_by(api: APIClient) -> None:
 
 @pytest.fixture
 def edit(client: Client, db: None) -> Callable[..., HttpResponse]:
-    """Change the type "damaged" at the desk, as somebody of a group."""
+    """Return a function that edits the type "damaged" at the desk as somebody of a group."""
 
     def change(group: str, **fields: str) -> HttpResponse:
         user = get_user_model().objects.create_user(group, is_staff=True)
         user.groups.add(agents.group(group))
         client.force_login(user)
-        sent = {"description": "D", "inputs": "[]", "files": "[]", **fields}
-        return client.post("/admin/tickets/tickettype/5/change/", sent)
+        form = {"description": "D", "inputs": "[]", "files": "[]", **fields}
+        return client.post("/admin/tickets/tickettype/5/change/", form)
 
     return change
 
@@ -137,7 +137,7 @@ def test_an_agent_changes_nothing_of_a_type(edit: Callable[..., HttpResponse]) -
 
 
 @pytest.mark.parametrize("text", ["{}", "null", "[]", ""])
-def test_nothing_is_an_empty_list(edit: Callable[..., HttpResponse], text: str) -> None:
+def test_empty_value_is_an_empty_list(edit: Callable[..., HttpResponse], text: str) -> None:
     assert edit("lead", inputs=text, files=text).status_code == 302
 
     changed = TicketType.objects.get(pk=5)
@@ -162,7 +162,7 @@ def test_nothing_is_an_empty_list(edit: Callable[..., HttpResponse], text: str) 
         ("files", "[", "Enter a valid JSON"),
     ],
 )
-def test_what_programs_could_not_read_is_refused(
+def test_invalid_json_for_programs_is_refused(
     edit: Callable[..., HttpResponse], field: str, text: str, says: str
 ) -> None:
     answer = edit("lead", **{field: text})

@@ -11,8 +11,8 @@ from tickets.statuses import TERMINAL, Status
 OPEN = [1, 4, 5, 6, 10]
 
 
-def put(api: APIClient, ticket: Ticket, to: int, **body: Any) -> str:
-    """The answer's header, after a look that it is the answer every update gets."""
+def update_ticket(api: APIClient, ticket: Ticket, to: int, **body: Any) -> str:
+    """Return the answer's header, after checking the body that every update gets."""
     answer = api.put(f"/company/tickets/{ticket.pk}", {"ticket_status_id": to, **body})
     assert (answer.status_code, answer.json()) == (200, {"data": True})
     ticket.refresh_from_db()
@@ -21,43 +21,43 @@ def put(api: APIClient, ticket: Ticket, to: int, **body: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    ("was", "to"),
-    [(was, to) for was in OPEN for to in (1, 10) if was != to] + [(4, 5), (6, 5)],
+    ("status", "to"),
+    [(current, to) for current in OPEN for to in (1, 10) if current != to] + [(4, 5), (6, 5)],
 )
-def test_moves_a_ticket(api: APIClient, company: Company, was: int, to: int) -> None:
-    ticket = build.ticket(company, status=was)
+def test_moves_a_ticket(api: APIClient, company: Company, status: int, to: int) -> None:
+    ticket = build.ticket(company, status=status)
 
-    assert put(api, ticket, to) == "1"
+    assert update_ticket(api, ticket, to) == "1"
 
     assert (ticket.status, ticket.version) == (to, 2)
     line = HistoryEntry.objects.get()
-    assert (line.by, line.was, line.now, line.public) == ("company", was, to, True)
+    assert (line.by, line.was, line.now, line.public) == ("company", status, to, True)
 
 
-@pytest.mark.parametrize("was", [1, 10])
+@pytest.mark.parametrize("status", [1, 10])
 def test_leaves_the_status_when_follow_up_cannot_follow(
-    api: APIClient, company: Company, was: int
+    api: APIClient, company: Company, status: int
 ) -> None:
-    ticket = build.ticket(company, status=was)
+    ticket = build.ticket(company, status=status)
 
-    assert put(api, ticket, 5) == "0"
+    assert update_ticket(api, ticket, 5) == "0"
 
-    assert (ticket.status, ticket.version) == (was, 1)
+    assert (ticket.status, ticket.version) == (status, 1)
     assert not HistoryEntry.objects.exists()
 
 
-@pytest.mark.parametrize("was", [1, 10])
+@pytest.mark.parametrize("status", [1, 10])
 def test_keeps_what_came_with_a_follow_up_that_cannot_follow(
-    api: APIClient, company: Company, was: int
+    api: APIClient, company: Company, status: int
 ) -> None:
-    ticket = build.ticket(company, status=was)
+    ticket = build.ticket(company, status=status)
 
-    assert put(api, ticket, 5, comments="It has arrived, broken.", data='{"a": 1}') == "1"
+    assert update_ticket(api, ticket, 5, comments="It has arrived, broken.", data='{"a": 1}') == "1"
 
-    assert (ticket.status, ticket.data) == (was, '{"a": 1}')
+    assert (ticket.status, ticket.data) == (status, '{"a": 1}')
     assert ticket.conversation.get().text == "It has arrived, broken."
     line = HistoryEntry.objects.get()
-    assert (line.was, line.now, line.public) == (was, was, False)
+    assert (line.was, line.now, line.public) == (status, status, False)
     assert (line.kind, line.reason) == ("move_refused", "")
     assert line.data == {
         "to": 5,
@@ -67,12 +67,10 @@ def test_keeps_what_came_with_a_follow_up_that_cannot_follow(
 
 
 @pytest.mark.parametrize("status", [1, 5, 10])
-def test_says_nothing_of_a_status_that_was_there_already(
-    api: APIClient, company: Company, status: int
-) -> None:
+def test_unchanged_status_is_not_recorded(api: APIClient, company: Company, status: int) -> None:
     ticket = build.ticket(company, status=status)
 
-    assert put(api, ticket, status) == "0"
+    assert update_ticket(api, ticket, status) == "0"
 
     assert (ticket.status, ticket.version) == (status, 1)
     assert not HistoryEntry.objects.exists()
@@ -84,7 +82,7 @@ def test_takes_a_message_with_the_status_that_was_there_already(
 ) -> None:
     ticket = build.ticket(company, status=status)
 
-    assert put(api, ticket, status, comments="One more thing.") == "1"
+    assert update_ticket(api, ticket, status, comments="One more thing.") == "1"
 
     assert ticket.status == status
     assert ticket.conversation.get().text == "One more thing."
@@ -99,7 +97,7 @@ def test_leaves_a_decided_ticket_alone(
     ticket = build.ticket(company, status=status, data='{"a": 1}')
     before = Ticket.objects.values().get()
 
-    assert put(api, ticket, to, comments="But look!", data="{}") == "0"
+    assert update_ticket(api, ticket, to, comments="But look!", data="{}") == "0"
 
     assert Ticket.objects.values().get() == before
     assert not ticket.conversation.exists()
@@ -109,25 +107,25 @@ def test_leaves_a_decided_ticket_alone(
 def test_tells_the_comment_of_the_status_after_the_move(api: APIClient, company: Company) -> None:
     ticket = build.ticket(company, status=4)
 
-    assert put(api, ticket, 5, comments="Here is the invoice.") == "1"
+    assert update_ticket(api, ticket, 5, comments="Here is the invoice.") == "1"
 
     comment = ticket.conversation.get()
     assert (comment.by, comment.public, comment.status) == ("company", True, 5)
     assert comment.text == "Here is the invoice."
 
 
-@pytest.mark.parametrize("was", [4, 6])
+@pytest.mark.parametrize("status", [4, 6])
 def test_holds_a_follow_up_back_that_says_nothing_new(
-    api: APIClient, company: Company, was: int
+    api: APIClient, company: Company, status: int
 ) -> None:
-    ticket = build.ticket(company, status=was, data='{"a": 1}')
+    ticket = build.ticket(company, status=status, data='{"a": 1}')
 
-    assert put(api, ticket, 5, comments="ok, gracias!", data='{"a": 1}') == "1"
+    assert update_ticket(api, ticket, 5, comments="ok, gracias!", data='{"a": 1}') == "1"
 
-    assert (ticket.status, ticket.version) == (was, 1)
+    assert (ticket.status, ticket.version) == (status, 1)
     assert ticket.conversation.get().text == "ok, gracias!"
     line = HistoryEntry.objects.get()
-    assert (line.was, line.now, line.public) == (was, was, False)
+    assert (line.was, line.now, line.public) == (status, status, False)
     assert (line.kind, line.reason) == ("move_refused", "")
     assert line.data == {"to": 5, "why": "nothing_new"}
 
@@ -138,10 +136,10 @@ def test_asks_the_relevance_check_that_the_settings_name(
     settings.RELEVANCE_CHECK = "tests.tickets.test_update.never"
     ticket = build.ticket(company, status=6)
 
-    put(api, ticket, 5, comments="The box was wet.")
+    update_ticket(api, ticket, 5, comments="The box was wet.")
     assert ticket.status == 6
 
-    put(api, ticket, 10, comments="Is it claimed?")
+    update_ticket(api, ticket, 10, comments="Is it claimed?")
     assert ticket.status == 10
 
 
@@ -153,7 +151,7 @@ def never(ticket: Ticket, text: str, data: str | None) -> bool:
 def test_stores_no_empty_comment(api: APIClient, company: Company, text: str) -> None:
     ticket = build.ticket(company, status=1)
 
-    assert put(api, ticket, 10, comments=text) == "1"
+    assert update_ticket(api, ticket, 10, comments=text) == "1"
 
     assert not ticket.conversation.exists()
 
@@ -163,8 +161,8 @@ def test_replaces_variables_that_say_the_same_in_other_words(
 ) -> None:
     ticket = build.ticket(company, status=1, data='{"a":1}')
 
-    assert put(api, ticket, 1, data='{"a": 1}') == "1"
-    assert put(api, ticket, 1, data='{"a": 1}') == "0"
+    assert update_ticket(api, ticket, 1, data='{"a": 1}') == "1"
+    assert update_ticket(api, ticket, 1, data='{"a": 1}') == "0"
 
     assert ticket.data == '{"a": 1}'
     line = HistoryEntry.objects.get()

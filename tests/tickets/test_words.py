@@ -1,4 +1,4 @@
-"""A company finds its tickets by words, through an index that holds each company apart."""
+"""A company finds its tickets by words, through an index that keeps companies apart."""
 
 import pytest
 from django.db import connection
@@ -23,15 +23,15 @@ def say(ticket: int, text: str, *, public: bool = True) -> None:
 def test_finds_words_of_text_conversation_and_variables(api: APIClient, company: Company) -> None:
     text = build.ticket(company, comments="The blue LAMP is torn.").pk
     data = build.ticket(company, data='{"content":"lamp","floor":3}').pk
-    said = build.ticket(company, comments="Nothing to see.").pk
-    say(said, "Was it the lamp?")
-    noted = build.ticket(company).pk
-    say(noted, "A lamp, they say.", public=False)
+    ticket_with_text = build.ticket(company, comments="Nothing to see.").pk
+    say(ticket_with_text, "Was it the lamp?")
+    ticket_with_note = build.ticket(company).pk
+    say(ticket_with_note, "A lamp, they say.", public=False)
 
-    assert ids(api, q="lamp") == [said, data, text]
+    assert ids(api, q="lamp") == [ticket_with_text, data, text]
     assert ids(api, q="lamp torn") == [text]
     assert ids(api, q='"blue lamp"') == [text]
-    assert ids(api, q="lamp -torn") == [said, data]
+    assert ids(api, q="lamp -torn") == [ticket_with_text, data]
     assert ids(api, q="lamp", status=1, limit=1, page=2) == [data]
     for nothing in ("lam", "!", "-", "company 1 block 0", "'; DROP TABLE x; --"):
         assert ids(api, q=nothing) == []
@@ -47,17 +47,17 @@ def test_finds_nothing_of_another_company(api: APIClient, birch: Company) -> Non
 def test_says_when_there_are_more_than_it_shows(
     api: APIClient, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = [build.ticket(company, comments="lamp").pk for _ in range(4)]
+    ids = [build.ticket(company, comments="lamp").pk for _ in range(4)]
     monkeypatch.setattr(searching, "MOST_FOUND", 3)
 
     answer = listed(api, q="lamp")
-    assert [row["id"] for row in answer["data"]] == made[:0:-1]
+    assert [row["id"] for row in answer["data"]] == ids[:0:-1]
     assert (answer["total_rows"], answer["total_rows_exact"]) == (3, False)
     assert listed(api, q="lamp", date_to="2026-01-01")["total_rows_exact"]
 
 
 def test_reads_only_the_words_of_the_company(company: Company, birch: Company) -> None:
-    """However often others use the word."""
+    """Read few rows however often other companies use the word."""
     for number in range(300):
         build.ticket(birch, comments=f"lamp {number}")
     ours = build.ticket(company, comments="lamp")
@@ -67,13 +67,13 @@ def test_reads_only_the_words_of_the_company(company: Company, birch: Company) -
         cursor.execute("SET LOCAL enable_seqscan = off")
         cursor.execute("SET LOCAL enable_indexscan = off")
     now = timezone.now()
-    with CaptureQueriesContext(connection) as asked:
-        found = searching.find_words(company.pk, "lamp", ours.created_at, now)
+    with CaptureQueriesContext(connection) as queries:
+        result = searching.find_words(company.pk, "lamp", ours.created_at, now)
     with connection.cursor() as cursor:
-        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {asked[0]['sql']}")
+        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {queries[0]['sql']}")
         plan = cursor.fetchone()[0][0]["Plan"]
 
-    assert found.ids == [ours.pk]
+    assert result.ids == [ours.pk]
     assert {"ticket_words_of", "comment_words_of"} <= set(scans(plan))
     assert rows_of(plan, "ticket_words_of") == 1
 

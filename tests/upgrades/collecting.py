@@ -8,16 +8,16 @@ from django.db.backends.postgresql.schema import DatabaseSchemaEditor
 
 
 class CollectingEditor(DatabaseSchemaEditor):
-    """Collects statements and asks no database, whose tables would be those of today."""
+    """Collects statements without a database, whose tables would be those of today."""
 
     def __init__(self) -> None:
         apart = connection.copy()
-        # Django leaves out what an older one does not have.
+        # Django omits features that an older server lacks.
         apart.pg_version = 180000
         super().__init__(apart, collect_sql=True, atomic=False)
 
     def execute(self, sql: Any, params: Any = ()) -> None:
-        # Not the adapter's, which puts parameters in with the help of a connection.
+        # Skip the adapter's method, which quotes parameters by means of a connection.
         BaseDatabaseSchemaEditor.execute(self, sql, params)
 
     def _constraint_names(self, *_: Any, **__: Any) -> list[str]:

@@ -1,10 +1,10 @@
-"""What an ALTER TABLE may do to a table that is in use."""
+"""Rules for an ALTER TABLE on a table in use."""
 
 import re
 from collections.abc import Iterator
 
 DEFAULT = re.compile(r"\bDEFAULT (.*?)(?= NOT NULL| NULL| CHECK| CONSTRAINT| UNIQUE|$)", re.I)
-# A default that is the same for all rows costs nothing; any other is worked out for each of them.
+# A default that is the same for all rows costs nothing; any other is computed for each row.
 SAME_FOR_ALL = re.compile(r"\b(now|transaction_timestamp|statement_timestamp)\(\)|::\w+\S*", re.I)
 CONSTRAINT = re.compile(
     r"ADD (?:CONSTRAINT (\w+) )?((?:CHECK|NOT NULL|UNIQUE|PRIMARY KEY|FOREIGN KEY|EXCLUDE)\b.*)",
@@ -14,15 +14,15 @@ ADD = re.compile(r"ADD (?:COLUMN )?(?:IF NOT EXISTS )?(\w+)", re.I)
 ALTER = re.compile(r"ALTER (?:COLUMN )?(\w+) (.*)", re.I)
 VALIDATE = re.compile(r"VALIDATE CONSTRAINT (\w+)", re.I)
 NOT_NULL = re.compile(r"CHECK \(+(\w+) IS NOT NULL\)+|NOT NULL (\w+)", re.I)
-# Who drops or renames: a column, or the table itself.
-GONE = re.compile(
+# Actions that drop or rename: a column, or the table itself.
+DROP_OR_RENAME = re.compile(
     r"DROP COLUMN (?:IF EXISTS )?(\w+)|RENAME (?!CONSTRAINT|TO)(?:COLUMN )?(\w+) TO|RENAME TO", re.I
 )
 Column = tuple[str, str]
 
 
 class NotNull:
-    """Which columns the constraints of earlier migrations have found to be without a null."""
+    """Columns that the constraints of earlier migrations have proved to be without a null."""
 
     def __init__(self) -> None:
         self.promised: dict[str, Column] = {}
@@ -30,7 +30,7 @@ class NotNull:
 
 
 class Columns:
-    """What one migration does to the columns and constraints of tables that it did not create."""
+    """Effects of one migration on columns and constraints of tables that it did not create."""
 
     def __init__(self, not_null: NotNull, *, atomic: bool) -> None:
         self.not_null = not_null
@@ -39,18 +39,18 @@ class Columns:
         self.constraints: set[str] = set()
 
     def read(self, table: str, action: str, *, hot: bool, longer: set[Column]) -> Iterator[str]:
-        """The problems of one action; `longer` columns get a type that holds what they have."""
-        if found := CONSTRAINT.match(action):
-            yield from self.add_constraint(table, found[1] or "(no name)", found[2], hot)
-        elif found := ADD.match(action):
-            yield from self.add(table, found[1], action, hot)
-        elif found := ALTER.match(action):
-            yield from self.alter((table, found[1]), found[2], hot, longer)
-        elif found := VALIDATE.match(action):
-            if hot and self.atomic and found[1] in self.constraints:
-                yield f"{found[1]} is validated under the lock that adding it took"
-            if found[1] in self.not_null.promised:
-                self.not_null.checked.add(self.not_null.promised[found[1]])
+        """Yield the problems of one action; `longer` columns get a type that holds their values."""
+        if match := CONSTRAINT.match(action):
+            yield from self.add_constraint(table, match[1] or "(no name)", match[2], hot)
+        elif match := ADD.match(action):
+            yield from self.add(table, match[1], action, hot)
+        elif match := ALTER.match(action):
+            yield from self.alter((table, match[1]), match[2], hot, longer)
+        elif match := VALIDATE.match(action):
+            if hot and self.atomic and match[1] in self.constraints:
+                yield f"{match[1]} is validated under the lock that adding it took"
+            if match[1] in self.not_null.promised:
+                self.not_null.checked.add(self.not_null.promised[match[1]])
         elif hot and re.match(r"SET (TABLESPACE|LOGGED|UNLOGGED)", action, re.I):
             yield f"{table} is written anew"
 
@@ -81,8 +81,8 @@ class Columns:
 
     def add_constraint(self, table: str, name: str, action: str, hot: bool) -> Iterator[str]:
         self.constraints.add(name)
-        if found := NOT_NULL.match(action):
-            self.not_null.promised[name] = (table, found[1] or found[2])
+        if match := NOT_NULL.match(action):
+            self.not_null.promised[name] = (table, match[1] or match[2])
         if not hot:
             return
         if re.match(r"CHECK|NOT NULL|FOREIGN KEY", action, re.I):

@@ -1,6 +1,6 @@
-"""Writes the rows of this version, beside earlier ones: `./dev test tests/upgrades/dump.py`.
+"""Writes the rows of this version, next to earlier ones: `./dev test tests/upgrades/dump.py`.
 
-Run it when a version is released. `test_dumps.py` migrates each of them and uses it.
+Run it when a version is released. `test_dumps.py` migrates and uses each of them.
 """
 
 from django.conf import settings

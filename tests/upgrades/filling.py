@@ -1,4 +1,4 @@
-"""Rows of every kind, written down by table."""
+"""Rows of every kind, dumped by table."""
 
 import gzip
 import json
@@ -20,7 +20,7 @@ numbers = count(1)
 
 
 def write(file: Path) -> dict[str, Any]:
-    """Migrate, fill and write down; raises AssertionError where a table has no row."""
+    """Migrate, fill and dump; raises AssertionError if a table has no row."""
     call_command("migrate", verbosity=0)
     agent = build.agent("ada")
     for number, word in enumerate(("alpha", "beta"), start=501):
@@ -37,13 +37,13 @@ def write(file: Path) -> dict[str, Any]:
     assert empty == set(), f"no row in {', '.join(sorted(empty))}: make one in {__name__}"
     applied = sorted(MigrationRecorder(connection).applied_migrations())
     dump = {"migrations": applied, "tables": tables, "sequences": sequences}
-    # The same bytes for the same rows.
+    # The same rows must give the same bytes.
     file.write_bytes(gzip.compress(json.dumps(dump).encode(), mtime=0))
     return {table: len(rows.splitlines()) for table, (_, rows) in tables.items()}
 
 
 def rows_of(cursor: Any, table: str) -> tuple[list[str], str]:
-    """The columns of a table, and its rows as COPY writes them."""
+    """Return the columns of a table, and its rows as COPY writes them."""
     cursor.execute(f'SELECT * FROM "{table}" LIMIT 0')  # noqa: S608 - our own
     columns = [column.name for column in cursor.description]
     with cursor.copy(f'COPY (SELECT * FROM "{table}") TO STDOUT') as lines:  # noqa: S608 - our own
@@ -52,7 +52,7 @@ def rows_of(cursor: Any, table: str) -> tuple[list[str], str]:
 
 
 def make_one(model: type[models.Model]) -> models.Model:
-    """A row with something in each column that has no default, and one of each related row."""
+    """Create a row with a value in each column without a default, and its related rows."""
     values = {
         field.name: something(field)
         for field in model._meta.concrete_fields
@@ -73,7 +73,7 @@ def something(field: Any) -> Any:
         return "17:00"
     if field.choices:
         return field.flatchoices[0][0]
-    made = {
+    values = {
         "BooleanField": True,
         "DateField": timezone.now().date(),
         "DateTimeField": timezone.now(),
@@ -89,8 +89,8 @@ def something(field: Any) -> Any:
         "ArrayField": [],
     }
     kind = field.get_internal_type()
-    if kind in made:
-        return made[kind]
+    if kind in values:
+        return values[kind]
     if "Integer" in kind:
         return next(numbers)
     return f"x{next(numbers)}"[: field.max_length]

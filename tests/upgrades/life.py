@@ -1,4 +1,4 @@
-"""A database with a row in every table: filled and written down, or read, migrated and used.
+"""A database with a row in every table: filled and dumped, or loaded, migrated and used.
 
 `python -m tests.upgrades.life fill|use FILE`, on the empty database of DATABASE_URL.
 """
@@ -15,7 +15,7 @@ from typing import Any
 from tests.databases import Database
 
 DUMPS = Path(__file__).resolve().parent / "dumps"
-# Opens what every dump holds.
+# The key that decrypts the secrets of every dump.
 FIELD_KEY = "bm90IGEgc2VjcmV0OiBrZXkgb2YgdGhlIGR1bXBzISE="
 TABLES = """
 SELECT relname::text FROM pg_class
@@ -26,24 +26,24 @@ SEQUENCES = """
 SELECT sequencename::text, last_value FROM pg_sequences
 WHERE schemaname = 'public' AND last_value IS NOT NULL ORDER BY sequencename
 """
-# Where receivers of tests are.
+# The tests' receivers listen here.
 LOOPBACK = (ip_network("127.0.0.0/8"),)
-# Of the loops and requests of processes that are running.
+# Tables of loops and requests of running processes.
 ALIVE = {"deliveries_lane", "deliveries_loop", "deliveries_quarantine", "deliveries_samplesend"}
 
 
 def live(part: str, file: Path, database: Database) -> dict[str, Any]:
-    """Run a part of this module in a process of its own; returns what it found."""
+    """Run a part of this module in a process of its own; returns its result."""
     own = {"DATABASE_URL": database.url, "FIELD_KEYS": FIELD_KEY}
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "tests.upgrades.life", part, str(file)],
         env=os.environ | own | {"DJANGO_SETTINGS_MODULE": "tests.settings"},
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    assert result.returncode == 0, f"{result.stdout}\n{result.stderr}"
+    report: dict[str, Any] = json.loads(result.stdout.splitlines()[-1])
+    return report
 
 
 def main(part: str, file: Path) -> None:
@@ -53,8 +53,8 @@ def main(part: str, file: Path) -> None:
 
     from tests.upgrades import filling, using
 
-    found = filling.write(file) if part == "fill" else using.use(file)
-    print(json.dumps(found))
+    report = filling.write(file) if part == "fill" else using.use(file)
+    print(json.dumps(report))
 
 
 def read(file: Path) -> dict[str, Any]:

@@ -1,12 +1,12 @@
-"""What a migration may do while the version before is still at work on the same database.
+"""Rules for a migration that runs while the previous version is at work on the same database.
 
-`Reader.problems` reads the SQL of one migration, statement by statement, and says what would fail
-for that version, or lock a hot table for long. A table that the migration itself creates is free.
-What drops or renames needs a line in the migration: `unread_since = {"tickets_ticket.data":
+`Reader.problems` reads the SQL of one migration, statement by statement, and reports what would
+fail for that version, or lock a hot table for long. Tables that the migration creates are free.
+A drop or rename needs a line in the migration: `unread_since = {"tickets_ticket.data":
 "1.3.0"}` says that 1.3.0 was the first version not to use the column; "0" that no released one did.
 
-The rules go by the first words of statements, which is enough for what Django and people write,
-and no parser of SQL. A RunPython shows no statements: it must be in batches, outside of a
+The rules go by the first words of statements, which suffices for SQL by Django and by people; this
+is no parser of SQL. A RunPython shows no statements: it must be in batches, outside of a
 transaction, unless its text names models and all of them are of cold tables.
 """
 
@@ -21,15 +21,15 @@ from django.db.migrations.operations.base import Operation
 from django.db.migrations.state import ProjectState
 
 from tests.upgrades.collecting import CollectingEditor
-from tests.upgrades.columns import GONE, Column, Columns, NotNull
+from tests.upgrades.columns import DROP_OR_RENAME, Column, Columns, NotNull
 from tests.upgrades.texts import actions, plain, source
 
-# Large, or written by every request and delivery: to lock one is to stop the service.
+# Large tables, or those written by every request and delivery: a lock stops the service.
 HOT = re.compile(
     r"\b(deliveries_\w+|shipments_\w+|companies_keptanswer|desk_visit"
     r"|tickets_(ticket|historyentry|comment|document|incidencelink|rating))\b"
 )
-# Those, and small ones that are read all the time.
+# The same and small ones that are read all the time.
 READ = r"tickets_(tickettype|agent)|companies_(company|apitoken)|webhooks_webhook"
 NEEDED = re.compile(f"{HOT.pattern}|{READ}")
 TIMEOUT = re.compile(r"SET (?:SESSION )?statement_timeout\b", re.I)
@@ -59,13 +59,13 @@ class Reader:
         self.not_null = NotNull()
 
     def problems(self, migration: Migration, state: ProjectState) -> list[str]:
-        """What is wrong with a migration, given the state before it; `state` stays as it is."""
+        """Yield a migration's problems, given the state before it; `state` stays unchanged."""
         reading = Reading(migration, Columns(self.not_null, atomic=migration.atomic))
         return [f"{migration}: {problem}" for problem in reading.read(state.clone())]
 
 
 class Reading:
-    """One migration, and what it has done so far."""
+    """One migration, and its effects so far."""
 
     def __init__(self, migration: Migration, columns: Columns) -> None:
         self.migration = migration
@@ -73,7 +73,7 @@ class Reading:
         self.unread: dict[str, str] = getattr(migration, "unread_since", {})
         self.new_tables: set[str] = set()
         self.sets_timeout = False
-        # The first hot table that is locked until the end, and what is done meanwhile.
+        # The first hot table that is locked until the end, and later statements.
         self.holding = ""
         self.waited_for: list[str] = []
 
@@ -87,13 +87,13 @@ class Reading:
                     yield from self.python(operation, before)
                     continue
                 longer = made_longer(before, after)
-                done = len(editor.collected_sql)
+                read_count = len(editor.collected_sql)
                 operation.database_forwards(app, editor, before, after)
-                for statement in editor.collected_sql[done:]:
+                for statement in editor.collected_sql[read_count:]:
                     yield from self.statement(plain(statement), before, longer)
-            done = len(editor.collected_sql)
-        # What Django puts off to the end.
-        for statement in editor.collected_sql[done:]:
+            read_count = len(editor.collected_sql)
+        # Statements that Django defers to the end.
+        for statement in editor.collected_sql[read_count:]:
             yield from self.statement(plain(statement), state, longer)
         if self.holding and self.waited_for:
             yield (
@@ -102,8 +102,8 @@ class Reading:
             )
 
     def follows_a_lock(self, text: str) -> None:
-        """Note what a hot table is locked for, which the migration has locked before."""
-        # A foreign key stops who writes the table that it leads to, any other change who reads it.
+        """Yield a problem if the migration has locked a hot table and now does more."""
+        # A foreign key blocks writers of the referenced table; any other change blocks readers.
         altered = ALTER_TABLE.match(text)
         locked = [one for one in REFERENCES.findall(text) if HOT.fullmatch(one)]
         locked += [altered[1]] if altered and NEEDED.fullmatch(altered[1]) else []
@@ -119,8 +119,8 @@ class Reading:
         if operation.code is RunPython.noop:
             return
         text = source(operation.code)
-        named = {table_of(state, app, model.lower()) for app, model in GET_MODEL.findall(text)}
-        if named and not HOT.search(text) and not any(map(self.is_hot, named)):
+        tables = {table_of(state, app, model.lower()) for app, model in GET_MODEL.findall(text)}
+        if tables and not HOT.search(text) and not any(map(self.is_hot, tables)):
             return
         name = operation.code.__name__
         if self.migration.atomic or operation.atomic:
@@ -132,16 +132,16 @@ class Reading:
         self.follows_a_lock(text)
         if TIMEOUT.match(text):
             self.sets_timeout = True
-        elif found := CREATE_TABLE.match(text):
-            self.new_tables.add(found[1])
-        elif found := CREATE_INDEX.match(text):
-            yield from self.create_index(bool(found[1]), bool(found[2]), found[3])
-        elif found := DROP_INDEX.match(text):
-            yield from self.drop_index(bool(found[1]), found[2], state)
-        elif found := DROP_TABLE.match(text):
-            yield from self.gone(found[1])
-        elif found := ALTER_TABLE.match(text):
-            yield from self.alter_table(found[1], found[2], longer)
+        elif match := CREATE_TABLE.match(text):
+            self.new_tables.add(match[1])
+        elif match := CREATE_INDEX.match(text):
+            yield from self.create_index(bool(match[1]), bool(match[2]), match[3])
+        elif match := DROP_INDEX.match(text):
+            yield from self.drop_index(bool(match[1]), match[2], state)
+        elif match := DROP_TABLE.match(text):
+            yield from self.dropped(match[1])
+        elif match := ALTER_TABLE.match(text):
+            yield from self.alter_table(match[1], match[2], longer)
         elif not HARMLESS.match(text):
             for table in filter(self.is_hot, WRITES.findall(text)):
                 yield f"one statement writes or locks {table}: use a RunPython in batches"
@@ -150,9 +150,9 @@ class Reading:
         if table in self.new_tables:
             return
         for action in actions(text):
-            if found := GONE.match(action):
-                column = found[1] or found[2]
-                yield from self.gone(f"{table}.{column}" if column else table)
+            if match := DROP_OR_RENAME.match(action):
+                column = match[1] or match[2]
+                yield from self.dropped(f"{table}.{column}" if column else table)
             else:
                 hot = self.is_hot(table)
                 yield from self.columns.read(table, action, hot=hot, longer=longer)
@@ -160,7 +160,7 @@ class Reading:
     def create_index(self, concurrently: bool, only: bool, table: str) -> Iterator[str]:
         if concurrently and self.migration.atomic:
             yield "CONCURRENTLY needs atomic = False"
-        # ONLY: of a partitioned table, whose partitions get theirs one by one.
+        # ONLY: the partitions of this table get theirs one by one.
         if not self.is_hot(table) or only:
             return
         if not concurrently:
@@ -179,8 +179,8 @@ class Reading:
         if not concurrently and (not tables or any(map(self.is_hot, tables))):
             yield f"index {name} is dropped without CONCURRENTLY"
 
-    def gone(self, what: str) -> Iterator[str]:
-        """The version before may use what is dropped here, or gets another name."""
+    def dropped(self, what: str) -> Iterator[str]:
+        """Yield a problem if the previous version may use the dropped or renamed name."""
         since = self.unread.get(what)
         if what in self.new_tables:
             return
@@ -193,7 +193,7 @@ class Reading:
 def steps(
     app: str, operations: list[Operation], state: ProjectState
 ) -> Iterator[tuple[Operation, ProjectState, ProjectState]]:
-    """Each operation on the database, with the states before and after it."""
+    """Yield each operation on the database, with the states before and after it."""
     for operation in operations:
         if type(operation) is SeparateDatabaseAndState:
             yield from steps(app, operation.database_operations, state.clone())
@@ -205,18 +205,18 @@ def steps(
 
 
 def made_longer(before: ProjectState, after: ProjectState) -> set[Column]:
-    """Columns whose new type holds the stored values as they are: longer text."""
-    found = set()
+    """Return columns whose new type holds the stored values unchanged: longer text."""
+    longer = set()
     for key in before.models.keys() & after.models.keys():
         old, new = before.models[key].fields, after.models[key].fields
         for name in old.keys() & new.keys():
             if old[name] is new[name]:
                 continue
-            was = before.apps.get_model(*key)._meta.get_field(name)
+            old_field = before.apps.get_model(*key)._meta.get_field(name)
             now = after.apps.get_model(*key)._meta.get_field(name)
-            if holds(now.db_type(connection) or "", was.db_type(connection) or ""):
-                found.add((was.model._meta.db_table, was.column))
-    return found
+            if holds(now.db_type(connection) or "", old_field.db_type(connection) or ""):
+                longer.add((old_field.model._meta.db_table, old_field.column))
+    return longer
 
 
 def holds(new: str, old: str) -> bool:
@@ -227,8 +227,8 @@ def holds(new: str, old: str) -> bool:
 
 
 def table_of(state: ProjectState, app: str, model: str) -> str:
-    known = state.models.get((app, model))
-    return (known and known.options.get("db_table")) or f"{app}_{model}"
+    model_state = state.models.get((app, model))
+    return (model_state and model_state.options.get("db_table")) or f"{app}_{model}"
 
 
 def version(text: str) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""No migration disturbs the version before, which works on while it runs."""
+"""No migration disturbs the previous version, which keeps working while it runs."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ from core.data.migration_steps import LockLast
 from tests.upgrades.rules import Reader
 
 APPS = ("core", "companies", "webhooks", "deliveries", "shipments", "tickets", "desk")
-# Nobody has been at work on a database before these.
+# Nobody is at work on a database before these.
 FIRST = {"0001_initial", "0002_functions"}
 
 
@@ -37,16 +37,16 @@ def test_no_migration_disturbs_the_version_before() -> None:
 
 
 def in_order(loader: MigrationLoader) -> list[migrations.Migration]:
-    """All migrations, each after those that it depends on."""
-    found = {
+    """Return all migrations, each after those that it depends on."""
+    by_name = {
         key: loader.graph.nodes[key]
         for leaf in loader.graph.leaf_nodes()
         for key in loader.graph.forwards_plan(leaf)
     }
-    return list(found.values())
+    return list(by_name.values())
 
 
-# Below: migrations that are made up, on a ticket, which is hot, and a macro, which is not.
+# Sample migrations follow, on a ticket, which is hot, and a macro, which is not.
 
 
 def before() -> ProjectState:
@@ -76,12 +76,12 @@ def migration(
 
 
 def problems(*made_up: migrations.Migration) -> list[str]:
-    """Those of the last, after the others."""
+    """Return the problems of the last one, after the others."""
     reader, state = Reader(), before()
     for one in made_up:
-        found = reader.problems(one, state)
+        last_problems = reader.problems(one, state)
         one.mutate_state(state, preserve=False)
-    return found
+    return last_problems
 
 
 def sql(text: str) -> migrations.RunSQL:
@@ -343,7 +343,7 @@ def test_a_migration_may(made_up: migrations.Migration) -> None:
 
 @pytest.mark.parametrize(("made_up", "problem"), MAY_NOT.values(), ids=MAY_NOT)
 def test_a_migration_may_not(made_up: migrations.Migration, problem: str) -> None:
-    assert [problem in found for found in problems(made_up)][:1] == [True]
+    assert [problem in text for text in problems(made_up)][:1] == [True]
 
 
 def test_a_column_may_become_not_null_once_that_is_checked() -> None:

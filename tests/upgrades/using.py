@@ -1,4 +1,4 @@
-"""A database of an earlier version: read, migrated, and used."""
+"""A database of an earlier version: loaded, migrated, and used."""
 
 from io import StringIO
 from pathlib import Path
@@ -30,7 +30,7 @@ STALE = (
 
 
 def use(file: Path) -> dict[str, Any]:
-    """Return what was found amiss, by what was tried; nothing, where all is well."""
+    """Return problems by what was tried; empty if all is well."""
     dump = life.read(file)
     with override_settings(ALLOWED_HOSTS=["testserver"]), TemporaryDirectory() as folder:
         return {
@@ -44,23 +44,23 @@ def use(file: Path) -> dict[str, Any]:
 
 
 def load(dump: dict[str, Any]) -> list[str]:
-    """Migrate to the dump's version, put its rows there, and migrate on; returns lost rows."""
-    # The last of each app: to go to an earlier one would be to go back.
+    """Migrate to the dump's version, load its rows, and migrate on; returns lost rows."""
+    # The last one of each app: a step to an earlier one would migrate back.
     for app, name in dict(dump["migrations"]).items():
         call_command("migrate", app, name, verbosity=0)
     tables = dump["tables"]
-    # Without triggers: what they write is in the dump.
+    # Disable triggers: the rows that they write are in the dump.
     with transaction.atomic(), connection.cursor() as cursor:
         for table in tables:
             cursor.execute(f'ALTER TABLE "{table}" DISABLE TRIGGER USER')
         cursor.execute("TRUNCATE " + ", ".join(f'"{table}"' for table in tables))
         for table, (columns, rows) in tables.items():
-            named = ", ".join(f'"{column}"' for column in columns)
+            column_list = ", ".join(f'"{column}"' for column in columns)
             now = [
                 each.name for each in connection.introspection.get_table_description(cursor, table)
             ]
             assert now == columns, f"{table}: {STALE}"
-            with cursor.copy(f'COPY "{table}" ({named}) FROM STDIN') as copy:
+            with cursor.copy(f'COPY "{table}" ({column_list}) FROM STDIN') as copy:
                 copy.write(rows)
         for sequence, last in dump["sequences"].items():
             cursor.execute("SELECT setval(%s::regclass, %s)", [sequence, last])
@@ -75,15 +75,15 @@ def counts() -> dict[str, int]:
     with connection.cursor() as cursor:
         cursor.execute(life.TABLES)
         tables = [table for (table,) in cursor.fetchall() if table not in life.ALIVE]
-        found = {}
+        counts_by_table = {}
         for table in tables:
             cursor.execute(f'SELECT count(*) FROM "{table}"')  # noqa: S608 - our own
-            found[table] = cursor.fetchone()[0]
-    return found
+            counts_by_table[table] = cursor.fetchone()[0]
+    return counts_by_table
 
 
 def open_pages() -> list[str]:
-    """Every list of the desk, and the page of a row of each."""
+    """Open every list of the desk, and the page of a row of each; returns failures."""
     client = Client()
     client.force_login(User.objects.create_superuser("root"))
     pages = [reverse("admin:index")]
@@ -97,25 +97,25 @@ def open_pages() -> list[str]:
 
 
 def ask_api() -> list[str]:
-    """What a company reads, and a comment on its ticket."""
+    """Request everything that a company reads, and comment on its ticket; returns failures."""
     company = Company.objects.get(name="alpha Ltd")
     client = Client(headers={"Authorization": f"Bearer {issue_token(company.pk)}"})
     ticket = Ticket.objects.filter(company=company).earliest("pk")
     webhook = company.webhooks.earliest("pk")
     gets = ["/webhooks", f"/webhooks/{webhook.pk}/deliveries"]
     gets += ["/company/tickets", f"/company/tickets/comments/{ticket.pk}"]
-    found = {path: client.get(path).status_code for path in gets}
+    statuses = {path: client.get(path).status_code for path in gets}
     comment = client.post(
         f"/company/tickets/{ticket.pk}/comments", {"comment": "still there"}, "application/json"
     )
-    found["comments"] = (
+    statuses["comments"] = (
         200 if Comment.objects.filter(text="still there").exists() else comment.status_code
     )
-    return [f"{path}: {status}" for path, status in found.items() if status != 200]
+    return [f"{path}: {status}" for path, status in statuses.items() if status != 200]
 
 
 def send() -> list[str]:
-    """What waits is delivered, signed with the secrets that are stored."""
+    """Deliver the backlog, signed with the stored secrets; returns failures."""
     call_command("resume", stdout=StringIO())
     waits = list(Delivery.objects.open().values_list("pk", flat=True))
     with (
@@ -137,7 +137,7 @@ def run_jobs() -> list[str]:
 
 
 def leave(folder: Path) -> list[str]:
-    """A company takes its data along and is erased."""
+    """Export a company's data and erase it; returns failures."""
     company = Company.objects.get(name="beta Ltd")
     call_command("export_company", company.pk, to=folder / "beta.zip", stdout=StringIO())
     call_command("erase_company", company.pk, confirm=company.name, stdout=StringIO())

@@ -20,7 +20,7 @@ from tools.faults.receiver import Receiver
 from tools.faults.service import Service
 
 # A lease is six times this, and a test need not wait half a minute for a dead worker's rows. On a
-# busy machine an attempt may take longer and be repeated: only for who expects repeats.
+# busy machine an attempt may take longer and be repeated: use it where repeats are expected.
 SHORT_LEASE = {"DELIVERY_TIMEOUT_SECONDS": "2"}
 
 
@@ -45,7 +45,7 @@ def service_environment(tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture
 def acme(rows_to_keep: None) -> Company:
-    """Acme, in rows that other processes can see."""
+    """Create Acme, in rows that other processes can see."""
     return build.company("Acme")
 
 
@@ -56,7 +56,7 @@ def certificates() -> trustme.CA:
 
 @pytest.fixture
 def receiver(certificates: trustme.CA, loopback: object) -> Iterator[Receiver]:
-    """A receiver with TLS, as receivers must be."""
+    """Run a receiver with TLS, as receivers must have."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     certificates.issue_cert("127.0.0.1").configure_cert(context)
     with Receiver(tls=context) as receiver:
@@ -72,7 +72,7 @@ def service(acme: Company, certificates: trustme.CA, tmp_path: Path) -> Iterator
 
 @pytest.fixture
 def broker() -> Iterator[Valkey]:
-    """A broker of our own, as this test takes it away."""
+    """Run a broker of its own for a test that takes it away."""
     place = throwaway_place("parceldesk-fault-")
     valkey = Valkey(place)
     valkey.start_and_wait()

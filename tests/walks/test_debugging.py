@@ -1,4 +1,4 @@
-"""The walk of docs/receiving.md: a company finds out why nothing arrives, with the API alone."""
+"""The walk of docs/receiving.md: a company finds out why nothing arrives, by the API alone."""
 
 import json
 import re
@@ -31,7 +31,7 @@ def receiver() -> Iterator[Receiver]:
 
 
 def shape(value: Any) -> Any:
-    """What must be alike between the page and the service: names and kinds, not values."""
+    """Reduce a value to its shape, which page and service must share: names and types."""
     if isinstance(value, dict):
         return {name: shape(inner) for name, inner in value.items()}
     if isinstance(value, list):
@@ -42,7 +42,7 @@ def shape(value: Any) -> Any:
 
 
 def fail_for(span: timedelta, allowed: Policy) -> None:
-    """Let time pass, from one try to the next, by the waits that companies are promised."""
+    """Let time pass, from one attempt to the next, by the documented retry schedule."""
     while True:
         deliver(allowed)
         now = timezone.now()
@@ -80,10 +80,10 @@ def test_a_company_finds_and_mends_a_failing_receiver(
     loopback: Policy,
 ) -> None:
     webhook = build.webhook(company, url=receiver.url)
-    known = {"secret": "the one that was lost"}
+    receiver_secret = {"secret": "the one that was lost"}
 
     def answer(received: Received) -> Answer:
-        good = ledger.verified(known["secret"], received)
+        good = ledger.verified(receiver_secret["secret"], received)
         return Answer(200) if good else Answer(401, body=b"bad signature")
 
     receiver.answer = answer
@@ -104,7 +104,7 @@ def test_a_company_finds_and_mends_a_failing_receiver(
     assert (newest["last_status"], newest["attempts"]) == (401, 10)
     walk.ours["01a1fa12-91b9-736b-934f-6c5b515fd1da"] = newest["id"]
     assert walk.step()["data"]["log"][0]["answer"] == "bad signature"
-    known["secret"] = walk.step()["data"]["secret"]
+    receiver_secret["secret"] = walk.step()["data"]["secret"]
     assert walk.step() == {"data": {"redelivered": 3}}
     receiver.log.clear()
     deliver(loopback)

@@ -1,4 +1,4 @@
-"""What breaks heals by itself and loses nothing: small versions of tools/faults/."""
+"""Failures heal by themselves and lose nothing: small versions of tools/faults/."""
 
 from pathlib import Path
 
@@ -129,7 +129,7 @@ def test_a_storm_of_kills_loses_and_reorders_nothing(
 
     assert broken(outcome) == []
     assert tickets.judged(outcome) == []
-    # Web is among those that are killed, and its clients ask again with the same key.
+    # Web is killed as well, and its clients retry with the same key.
     assert 0 < outcome["tickets_answered"] == outcome["tickets_stored"]
     assert outcome["tickets_lost"] == outcome["tickets_twice"] == 0
     assert outcome["least_claimed_at_a_kill"] > 0

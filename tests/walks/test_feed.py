@@ -1,4 +1,4 @@
-"""From the platform's feed to a receiver, by the processes that production runs."""
+"""Events from the platform's feed to a receiver, through the processes that production runs."""
 
 import json
 
@@ -29,7 +29,7 @@ def test_what_the_feed_says_arrives_once_at_all_types(
     }
     assert outcome["received"] == outcome["expected"]
     signed = [each.id for each in registry if each.signed]
-    # Those that tell of shipments.
+    # Shipment events have these types.
     assert [id for id in signed if outcome["expected"][id]] == [3, 4, 5]
     assert outcome["verified"] == {id: outcome["expected"][id] for id in signed}
     assert outcome["out_of_order"] == 0

@@ -1,4 +1,4 @@
-"""One company attacks and another goes on: a small version of `tools/faults/run hostile`."""
+"""A company attacks and another goes on: a small version of `tools/faults/run hostile`."""
 
 from argparse import Namespace
 
@@ -27,20 +27,20 @@ def test_others_are_answered_and_sent_to_under_attack(
     small = Namespace(only="redirects,answers-410", seconds=1.0, backlog=0, tickets=0)
     bystander = Bystander(service, acme, receiver, "/acme")
 
-    # A quiet second and one under attack may differ by what else the machine does just then. Where
-    # an attack stops others, they differ every time.
-    for left in (2, 1, 0):
-        found, _ = play_attacks(service, bystander, small)
+    # A quiet second and one under attack may differ by the machine's other load. If an attack stops
+    # others, they differ every time.
+    for retries_left in (2, 1, 0):
+        report, _ = play_attacks(service, bystander, small)
         enough = [
-            figures["asked"] >= found["quiet"]["asked"] / 4 for figures in found["attacks"].values()
+            each["asked"] >= report["quiet"]["asked"] / 4 for each in report["attacks"].values()
         ]
-        if all(enough) or not left:
+        if all(enough) or not retries_left:
             break
 
     assert all(enough)
-    for figures in found["attacks"].values():
+    for figures in report["attacks"].values():
         assert figures["refused"] == []
-        # How quick they are is for the command to say; here they must go on at all.
+        # Speed is judged by the command; this test requires progress.
         assert figures["arrived"] == figures["published"] > 0
 
 

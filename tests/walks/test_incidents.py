@@ -1,4 +1,4 @@
-"""The incidents of `tools/faults/run incidents`, in small: one that no machine can tell of."""
+"""The incidents of `tools/faults/run incidents`, in small: one that no machine can detect."""
 
 from pathlib import Path
 from types import SimpleNamespace

@@ -28,34 +28,34 @@ from tools.faults.service import Service
 from webhooks import services
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "operating.md"
-# Fewer than the threads that ask: each transaction may get another connection than the last.
+# Fewer than the threads that query: each transaction may get another connection than the last.
 CONNECTIONS = 2
 THREADS = 8
 
 
 @pytest.fixture
 def bouncer(tmp_path: Path) -> Iterator[str]:
-    """The address of a PgBouncer before the test's database."""
+    """Yield the address of a PgBouncer in front of the test's database."""
     pgbouncer = program("pgbouncer")
     database = connection.settings_dict
     port = free_port()
-    found = re.search(r"```ini\n(.*?)```", DOCS.read_text(), re.DOTALL)
-    assert found is not None
-    text = found[1]
-    for said, here in {
+    match = re.search(r"```ini\n(.*?)```", DOCS.read_text(), re.DOTALL)
+    assert match is not None
+    text = match[1]
+    for setting, here in {
         r"^parceldesk = .*$": (
             f"{database['NAME']} = host={database['HOST']} user={database['USER']}"
             f" pool_size={CONNECTIONS}"
         ),
         r"^listen_port = .*$": f"listen_port = {port}",
         r"^auth_.*$": "auth_type = any",
-        # No transaction on the connection of the one before.
+        # Each transaction uses another connection than the previous one.
         r"^pool_mode = transaction$": "pool_mode = transaction\nserver_round_robin = 1",
         r"^(logfile|pidfile|unix_socket_dir) = .*$": r"\1 =",
     }.items():
-        text, count = re.subn(said, here, text, flags=re.MULTILINE)
-        assert count, said
-    # It refuses to be root. The owner of the server's socket may use that, and must read the file.
+        text, count = re.subn(setting, here, text, flags=re.MULTILINE)
+        assert count, setting
+    # PgBouncer refuses to run as root. The socket's owner may use it, and must read the file.
     folder = Path(tempfile.mkdtemp(prefix="parceldesk-bouncer-"))
     folder.chmod(0o755)
     file = folder / "pgbouncer.ini"

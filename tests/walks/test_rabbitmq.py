@@ -1,4 +1,4 @@
-"""The service on RabbitMQ: what the broker does for it, and what it does without."""
+"""The service on RabbitMQ, with the broker and without it."""
 
 import os
 import re
@@ -36,8 +36,8 @@ from tools.faults.scenarios import LateAnswers, until
 from tools.faults.service import ROOT, Service
 
 ALARM = "RabbitMQ takes no messages: its alarm for memory or disk is on"
-# A loop that has found something looks all the time for LINGER_SECONDS, and then once in
-# IDLE_SECONDS: what arrives early in that second was rung for.
+# A loop that has work polls for LINGER_SECONDS, and then once in IDLE_SECONDS: an early arrival in
+# that second was due to the doorbell.
 LINGERED_SECONDS = LINGER_SECONDS + 0.15
 RUNG_SECONDS = 0.4 * IDLE_SECONDS
 # The scheduler runs the job for small pictures once a minute.
@@ -72,7 +72,7 @@ def rabbit() -> Iterator[RabbitMQ]:
 
 
 class Caller:
-    """A company that publishes events of one shipment, and hears of them at its receiver."""
+    """A company that publishes events of one shipment, and receives them."""
 
     def __init__(self, service: Service, company: Company, receiver: Receiver) -> None:
         self.service = service
@@ -102,7 +102,7 @@ class Caller:
         return until(lambda: self.arrived() == self.published, SOON_SECONDS)
 
     def is_rung_for(self) -> bool:
-        """Whether one of three events arrives before a loop would have looked by itself."""
+        """Return whether one of three events arrives before a loop would have looked by itself."""
         for _ in range(3):
             self.publish()
             self.seconds_to_arrive()
@@ -122,7 +122,7 @@ class Caller:
 def test_rabbitmq_rings_and_is_not_missed(
     service: Service, acme: Company, receiver: Receiver, rabbit: RabbitMQ
 ) -> None:
-    # As with BROKER_URL alone: RabbitMQ is no cache.
+    # Configure BROKER_URL alone: RabbitMQ is no cache.
     del service.environment["CACHE_URL"]
     service.environment |= SHORT_LEASE | {"BROKER_URL": rabbit.url, "DELIVERY_LOOPS": "1"}
     for kind in ("web", "worker"):
@@ -139,13 +139,13 @@ def test_rabbitmq_rings_and_is_not_missed(
     be_without(helpers.stopped(rabbit.process.pid), caller, "timed out")
     be_without(alarm(rabbit), caller, ALARM)
 
-    said = doctor(service, "broker", "broker_memory", "settings")
-    assert re.findall(r"^(\w+) +(\w+)", said, re.MULTILINE) == [
+    output = doctor(service, "broker", "broker_memory", "settings")
+    assert re.findall(r"^(\w+) +(\w+)", output, re.MULTILINE) == [
         ("ok", "broker"),
         ("ok", "broker_memory"),
         ("warn", "settings"),
     ]
-    assert "config.W001: The cache is not shared" in said
+    assert "config.W001: The cache is not shared" in output
     assert caller.is_rung_for()
     outcome = caller.summary()
     assert (outcome["lost"], outcome["out_of_order"], outcome["dishonest_repeats"]) == (0, 0, 0)
@@ -154,7 +154,7 @@ def test_rabbitmq_rings_and_is_not_missed(
 def test_probes_while_an_alarm_is_on_leave_no_connection(
     rabbit: RabbitMQ, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """RabbitMQ reads nothing of a blocked connection, not even that it was closed."""
+    """Leave none: RabbitMQ reads nothing from a blocked connection, not even its close."""
     monkeypatch.setattr(current_app.conf, "broker_url", rabbit.url)
 
     with alarm(rabbit):
@@ -181,22 +181,22 @@ def kill_worker(caller: Caller) -> None:
 
 
 def be_without(away: AbstractContextManager[None], caller: Caller, says: str) -> None:
-    """Events are taken and arrive while the broker is `away`; those who ask are told."""
+    """Check that events arrive while the broker is `away`, and that doctor reports it."""
     with away:
         caller.publish()
         caller.seconds_to_arrive()
         ready = requests.get(address(caller.service, "/readyz"), timeout=ANSWER_SECONDS)
         assert ready.status_code == 503
         assert ready.json()["checks"]["broker"] == {"ok": False, "detail": says}
-        said = doctor(caller.service, "broker", "broker_memory")
-        found = re.findall(r"^fail +(\w+) +(.*)$", said, re.MULTILINE)
-        assert found == [("broker", says), ("broker_memory", says)]
+        output = doctor(caller.service, "broker", "broker_memory")
+        failures = re.findall(r"^fail +(\w+) +(.*)$", output, re.MULTILINE)
+        assert failures == [("broker", says), ("broker_memory", says)]
     until(lambda: answers(caller.service, "/readyz"), SOON_SECONDS)
 
 
 @contextmanager
 def alarm(rabbit: RabbitMQ) -> Iterator[None]:
-    """For the length of a block RabbitMQ has less memory than it needs."""
+    """Make RabbitMQ believe that it lacks memory, for the length of a block."""
     rabbit.control("set_vm_memory_high_watermark", "0.0001")
     yield
     rabbit.control("set_vm_memory_high_watermark", "0.4")
@@ -215,7 +215,7 @@ def test_nothing_of_a_frozen_rabbitmq_outlives_whoever_started_it() -> None:
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as starter:
         assert starter.stdout is not None
         pid, folder = starter.stdout.readline().split()
-        # epmd, and the parent of Erlang's other helpers.
+        # Wait for epmd, and the parent of Erlang's other helpers.
         until(lambda: len(children_of(int(pid))) >= 2, SOON_SECONDS)
         started = [int(pid), *children_of(int(pid))]
         os.kill(int(pid), signal.SIGSTOP)

@@ -24,7 +24,7 @@ from tools.faults.service import ROOT, Service
 MANUAL = ROOT / "docs" / "operating.md"
 RUNBOOKS = runbooks()
 BLOCK = re.compile(r"^```(?:sh|sql)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-# What a quiet service has nothing of.
+# Searches whose result may be empty on a quiet service.
 MAY_BE_EMPTY = ("""grep 'code="5'""", "grep -i mail", "grep -e 'set aside'", "grep -i -e 'out of")
 JOURNALCTL = """#!/bin/sh
 case "$*" in
@@ -48,8 +48,8 @@ def test_commands_have_the_options_that_a_runbook_gives_them(name: str) -> None:
     for command, rest in re.findall(r"^parceldesk ([a-z_]+) ?(.*)$", text, re.MULTILINE):
         loaded = load_command_class(get_commands()[command], command)
         parser = loaded.create_parser("manage.py", command)
-        known = {option for action in parser._actions for option in action.option_strings}
-        assert set(re.findall(r"(?<= )--[a-z][a-z-]*", f" {rest}")) <= known, (command, rest)
+        options = {option for action in parser._actions for option in action.option_strings}
+        assert set(re.findall(r"(?<= )--[a-z][a-z-]*", f" {rest}")) <= options, (command, rest)
 
 
 def test_the_errors_that_a_runbook_explains_are_those_that_are_shown() -> None:
@@ -61,14 +61,14 @@ def test_the_errors_that_a_runbook_explains_are_those_that_are_shown() -> None:
     assert words <= {failure.value for failure in Failure}
 
 
-def put(folder: Path, name: str, text: str) -> None:
+def write_program(folder: Path, name: str, text: str) -> None:
     path = folder / name
     path.write_text(text)
     path.chmod(0o755)
 
 
 def world(service: Service, company: Company, folder: Path) -> dict[str, str]:
-    """Make what the runbooks speak of; returns their texts with what stands for them."""
+    """Create everything that the runbooks refer to; returns placeholders with their values."""
     token = services.issue_token(company.pk)
     platform = services.issue_platform_token()
     webhook = build.webhook(company)
@@ -101,7 +101,7 @@ def world(service: Service, company: Company, folder: Path) -> dict[str, str]:
 
 
 def prepare(service: Service, name: str) -> dict[str, str]:
-    """Make the trouble that a runbook mends; earlier ones have mended theirs."""
+    """Cause the trouble that a runbook mends; earlier ones have mended theirs."""
     if name == "host-held":
         service.manage("hold_host", "hooks.example.com", "--reason", "outage")
     if name == "replay-stands-still":
@@ -118,7 +118,7 @@ def literally(text: str, ours: dict[str, str]) -> str:
 
 
 def is_expected(failure: str, output: str) -> bool:
-    """Doctor exits with 1 where a part of this small service is away; a grep may find nothing."""
+    """Doctor exits with 1 if a part of this small service is away; a grep may find nothing."""
     if " 1: parceldesk doctor" in failure:
         return "CommandError" not in output
     return any(pattern in failure for pattern in MAY_BE_EMPTY)
@@ -130,10 +130,10 @@ def test_every_block_runs_on_a_live_service(
 ) -> None:
     programs = tmp_path / "programs"
     programs.mkdir()
-    put(programs, "journalctl", JOURNALCTL.format(logs=tmp_path))
+    write_program(programs, "journalctl", JOURNALCTL.format(logs=tmp_path))
     for program in ("systemctl", "timedatectl"):
-        put(programs, program, "#!/bin/sh\n")
-    put(programs, "parceldesk", PARCELDESK.format(root=ROOT, python=sys.executable))
+        write_program(programs, program, "#!/bin/sh\n")
+    write_program(programs, "parceldesk", PARCELDESK.format(root=ROOT, python=sys.executable))
     service.environment |= {
         "PATH": f"{programs}:{service.environment['PATH']}",
         "LOG_LEVEL": "INFO",
@@ -143,7 +143,7 @@ def test_every_block_runs_on_a_live_service(
     until(lambda: answers(service, "/healthz"))
     ours = world(service, acme, tmp_path)
     wrong = []
-    # The erasure comes last: it revokes the tokens that the others look at.
+    # The erasure comes last: it revokes the tokens that the others use.
     names = sorted(RUNBOOKS, key=lambda name: name == "erase-a-company")
     texts = {"operating": MANUAL.read_text()} | {name: RUNBOOKS[name] for name in names}
     for name, whole in texts.items():

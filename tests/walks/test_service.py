@@ -1,4 +1,4 @@
-"""The processes of a scenario are started and stopped as a deployment's."""
+"""The processes of a scenario are started and stopped like a deployment's."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What stands still, is cut off or refuses its work: small versions of tools/faults/."""
+"""Frozen, disconnected and refusing parts: small versions of tools/faults/."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def proxy(rows_to_keep: None) -> Iterator[Proxy]:
-    """To be named before `service`: a worker needs its database to stop at once."""
+    """Run a proxy before `service`: a worker needs its database to stop at once."""
     with Proxy(Path(connection.settings_dict["HOST"]) / ".s.PGSQL.5432") as proxy:
         yield proxy
 
@@ -40,7 +40,7 @@ def test_another_worker_takes_over_from_a_frozen_one(
         service, acme, receiver, away=service.frozen, seconds=8.0, per_second=20.0
     )
 
-    # A loop may be frozen between looking at its lease and sending: one request of each.
+    # A loop may freeze between checking its lease and sending: one request of each.
     taken_over(outcome, repeats_after=outcome["loops_that_went"])
 
 
@@ -53,7 +53,7 @@ def test_the_same_worker_takes_over_from_its_only_loop_that_is_frozen(
     (loop,) = in_flight.loops_of(service, "worker")
 
     with helpers.stopped(loop.process_id):
-        # It is that loop's until its lease has run out.
+        # The webhook is that loop's until its lease has run out.
         TakenLane.objects.create(webhook_id=webhook.pk, loop_id=loop.pk)
         publish_numbered(acme, range(3))
         until(scenarios.nothing_waits)
@@ -84,7 +84,7 @@ def taken_over(outcome: dict[str, Any], repeats_after: int = 0) -> None:
     assert broken(outcome) == []
     assert outcome["claimed_by_the_one_that_went"] > 0
     assert outcome["seconds_to_the_last_of_those_claimed"] is not None
-    # What it had sent and not recorded, and no more.
+    # Repeats are the requests that it had sent and not recorded, and no more.
     assert 0 < outcome["repeats"] <= outcome["repeats_at_most"]
     assert outcome["repeats_after_it_was_back"] <= repeats_after
     assert outcome["recorded_twice"] == 0

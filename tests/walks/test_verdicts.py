@@ -1,4 +1,4 @@
-"""The ledger and the verdicts notice what they are there for."""
+"""The ledger and the verdicts notice broken promises."""
 
 import contextlib
 import json
@@ -35,7 +35,7 @@ ALL = [arrival(1, 0, "a"), arrival(2, 0, "b"), arrival(1, 1, "c")]
         (ALL, {}),
         ([*ALL, arrival(1, 1, "c")], {"repeats": 1}),
         (ALL[:-1], {"received": 2, "lost": 1}),
-        # Counting ids would find three of three.
+        # A count of ids would find three of three.
         (
             [*ALL[:-1], arrival(2, 0, "d")],
             {"received": 2, "lost": 1, "repeats": 1, "dishonest_repeats": 1},
@@ -75,15 +75,15 @@ def test_a_broken_promise_is_a_line(figures: dict[str, float | None], lines: int
 
 
 def environments(mark: str) -> list[dict[str, str]]:
-    """Of each process that carries the mark: whatever descends from who was given it."""
-    found = []
+    """Return the environments of processes with the mark, which all descendants inherit."""
+    marked = []
     for path in Path("/proc").glob("[0-9]*/environ"):
         with contextlib.suppress(OSError):
             pairs = path.read_text(errors="replace").split("\0")
             environment = dict(pair.partition("=")[::2] for pair in pairs)
             if mark in environment:
-                found.append(environment)
-    return found
+                marked.append(environment)
+    return marked
 
 
 def test_told_to_stop_it_leaves_nothing() -> None:
@@ -96,7 +96,7 @@ def test_told_to_stop_it_leaves_nothing() -> None:
         stderr=subprocess.DEVNULL,
     )
     try:
-        # The worker and what it forks: nothing else is told how many processes to have.
+        # No process but the worker and its children has this variable.
         wait_until(lambda: sum("WORKER_CONCURRENCY" in each for each in environments(mark)) >= 2)
         folder = next(each["DATA_DIR"] for each in environments(mark) if "DATA_DIR" in each)
     finally:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from webhooks.addresses import SPECIAL_IPV4, SPECIAL_IPV6, why_forbidden
 
-# Written out again, by hand, from the registries: the guard must not be its own witness.
+# Copied by hand from the registries: the guard must not be its own witness.
 RESERVED_BLOCKS = """
 0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12
 192.0.0.0/24 168.63.129.16/32

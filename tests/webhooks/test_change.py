@@ -85,7 +85,7 @@ def test_every_other_way_to_a_foreign_webhook_is_closed_too(
     assert (theirs.deleted_at, theirs.next_secret, theirs.secret) == (None, None, secret)
 
 
-def test_what_is_paused_keeps_its_reason(company: Company) -> None:
+def test_paused_webhook_keeps_its_reason(company: Company) -> None:
     webhook = build.webhook(company)
 
     first = services.pause(webhook.pk, "The receiver answered 410 Gone.")
@@ -109,7 +109,7 @@ def test_resuming_takes_away_the_reason_of_the_pause(api: APIClient, company: Co
     assert Webhook.objects.get().resumed_at is not None
 
 
-def test_deletes_from_sight(api: APIClient, birch_api: APIClient, company: Company) -> None:
+def test_deleted_webhook_disappears(api: APIClient, birch_api: APIClient, company: Company) -> None:
     webhook = build.webhook(company)
 
     assert birch_api.delete(f"/webhooks/{webhook.pk}").status_code == 404
@@ -161,10 +161,10 @@ def test_new_secret_signs_at_once_where_no_key_opens_the_old_one(
     webhook = build.webhook(company)
     lose_keys(settings)
 
-    made = api.post(f"/webhooks/{webhook.pk}/secret", {"activates_in": 86400}).json()["data"]
+    answer = api.post(f"/webhooks/{webhook.pk}/secret", {"activates_in": 86400}).json()["data"]
 
     webhook.refresh_from_db()
-    assert webhook.signing_secret(timezone.now()) == webhook.secret == made["secret"]
+    assert webhook.signing_secret(timezone.now()) == webhook.secret == answer["secret"]
 
 
 @pytest.mark.parametrize("lost", [{"auth_token": "hush-hush", "type_id": 1}, {"auth_token": None}])
@@ -245,7 +245,7 @@ def test_resumed_company_resumes_its_active_webhooks_alone(
     active, other = (build.webhook(company, url=f"{NEW}/{number}") for number in (1, 2))
     paused = build.webhook(company, url=f"{NEW}/3", active=False)
     fetched = build.webhook(company, url="")
-    gone = build.webhook(company, url=f"{NEW}/4", deleted_at=timezone.now())
+    deleted = build.webhook(company, url=f"{NEW}/4", deleted_at=timezone.now())
     elsewhere = build.webhook(birch)
 
     services.resume_company(company.pk)
@@ -254,16 +254,16 @@ def test_resumed_company_resumes_its_active_webhooks_alone(
     assert resumed == {active.pk, other.pk, fetched.pk}
     caught_up = set(Health.objects.values_list("webhook_id", flat=True))
     assert caught_up == {active.pk, other.pk}
-    assert not {paused.pk, gone.pk, elsewhere.pk} & resumed
+    assert not {paused.pk, deleted.pk, elsewhere.pk} & resumed
 
 
 def test_pause_keeps_the_reason_of_the_first_and_spares_deleted_webhooks(company: Company) -> None:
     one = build.webhook(company)
-    gone = build.webhook(company, url=NEW, deleted_at=timezone.now())
+    deleted = build.webhook(company, url=NEW, deleted_at=timezone.now())
 
     assert services.pause(one.pk, "x" * 400)
     assert not services.pause(one.pk, "again")
-    assert not services.pause(gone.pk, "gone")
+    assert not services.pause(deleted.pk, "gone")
 
     one.refresh_from_db()
     assert (one.active, one.paused_reason) == (False, "x" * 300)

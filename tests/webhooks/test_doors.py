@@ -1,4 +1,4 @@
-"""The corpus of target URLs at the doors of the API: none but a good one gets in."""
+"""The corpus of target URLs against the API's endpoints: only good ones are accepted."""
 
 import json
 
@@ -13,12 +13,12 @@ from tests import builders as build
 from tests.corpora import ssrf_urls
 from webhooks.models import Webhook
 
-# By operation and member of its body.
+# Operations that accept a URL, with the member of their body.
 DOORS = {("registerWebhook", "url"), ("changeWebhook", "url"), ("testWebhook", "webhook_url")}
 
 
 def body(url: str, name: str = "url", **more: str) -> dict[str, str]:
-    # As ASCII: the corpus holds half a surrogate pair, which no other way writes down.
+    # ASCII, because the corpus holds half a surrogate pair, which no other encoding can express.
     return {"data": json.dumps({name: url, **more}), "content_type": "application/json"}
 
 
@@ -26,7 +26,7 @@ def test_registering_takes_the_good_and_refuses_the_bad(api: APIClient) -> None:
     wrong = []
     for row in ssrf_urls():
         answer = api.post("/webhooks", **body(row.url))
-        # What a name resolves to is asked when a delivery connects.
+        # A name is resolved only when a delivery connects.
         may_pass = row.good or row.answers != "-"
         if answer.status_code != (200 if may_pass else 400):
             wrong.append((row, answer.status_code))
@@ -55,10 +55,10 @@ def test_a_test_send_goes_to_the_good_and_not_to_the_bad(
     api: APIClient, monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
     settings.RATE_LIMITS = {**settings.RATE_LIMITS, "send": 10**9}
-    asked = []
+    urls = []
 
     def send_one(request: sample_delivery.Request, *_: object, **__: object) -> Reply:
-        asked.append(request.url)
+        urls.append(request.url)
         return Reply(None, 200, None, "", b"", 12, None)
 
     monkeypatch.setattr(sample_delivery, "send_one", send_one)
@@ -70,4 +70,4 @@ def test_a_test_send_goes_to_the_good_and_not_to_the_bad(
             wrong.append((row, answer.status_code))
 
     assert wrong == []
-    assert asked == [row.url for row in allowed]
+    assert urls == [row.url for row in allowed]

@@ -19,7 +19,7 @@ MS = timedelta(milliseconds=1)
         # Nothing happens in the future.
         (NOW + timedelta(days=1), None, IN_MS),
         (NOW, IN_MS - MS, IN_MS),
-        # Of two events of a shipment the second is later, however little.
+        # The second of two events of a shipment is later, by a millisecond at least.
         (NOW, IN_MS, IN_MS + MS),
         (NOW - timedelta(days=1), IN_MS, IN_MS + MS),
     ],
@@ -31,6 +31,6 @@ def test_is_when_it_happened_and_later_than_the_one_before(
 
 
 def test_is_told_in_utc_to_the_millisecond() -> None:
-    told = envelope("surcharge", datetime(2026, 1, 31, 12, tzinfo=UTC), {"a": 1})
+    body = envelope("surcharge", datetime(2026, 1, 31, 12, tzinfo=UTC), {"a": 1})
 
-    assert told == {"type": "surcharge", "created_at": "2026-01-31T12:00:00.000Z", "data": {"a": 1}}
+    assert body == {"type": "surcharge", "created_at": "2026-01-31T12:00:00.000Z", "data": {"a": 1}}

@@ -1,4 +1,4 @@
-"""The registry: the order of types, what it refuses, and what an unknown id is called."""
+"""The registry: the order of types, its refusals, and names of unknown ids."""
 
 from dataclasses import FrozenInstanceError, dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""How many webhooks a company has, and how it lists them (decision N4)."""
+"""The limit of webhooks per company, and their lists (decision N4)."""
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -70,7 +70,7 @@ def test_the_same_url_hears_of_a_type_once(api: APIClient, birch_api: APIClient)
     assert Webhook.objects.count() == 3
 
 
-def test_who_repeats_itself_at_the_limit_is_told_where_its_webhook_is(
+def test_repeated_registration_at_the_limit_names_the_webhook(
     api: APIClient, settings: Settings
 ) -> None:
     settings.WEBHOOKS_PER_COMPANY = 1
@@ -126,42 +126,40 @@ def test_all_of_them_fit_one_page(
 ) -> None:
     settings.WEBHOOKS_PER_COMPANY = 150
     build.webhook(birch)
-    gone = build.webhook(company, deleted_at=timezone.now())
-    made = Webhook.objects.bulk_create(
+    deleted = build.webhook(company, deleted_at=timezone.now())
+    webhooks = Webhook.objects.bulk_create(
         Webhook(company=company, type_id=1, url=f"{URL}/{number}") for number in range(150)
     )
 
     ids, cursor = listed(api)
 
-    assert ids == [webhook.pk for webhook in made]
-    assert gone.pk not in ids
+    assert ids == [webhook.pk for webhook in webhooks]
+    assert deleted.pk not in ids
     assert cursor is None
 
 
 def test_smaller_pages_follow_each_other(api: APIClient, company: Company) -> None:
-    made = [build.webhook(company, url=f"{URL}/{number}").pk for number in range(5)]
+    ids = [build.webhook(company, url=f"{URL}/{number}").pk for number in range(5)]
 
     first, cursor = listed(api, limit=2)
     second, further = listed(api, limit=2, cursor=cursor)
     last, end = listed(api, limit=2, cursor=further)
 
-    assert [first, second, last] == [made[:2], made[2:4], made[4:]]
-    assert (cursor, further, end) == (str(made[1]), str(made[3]), None)
+    assert [first, second, last] == [ids[:2], ids[2:4], ids[4:]]
+    assert (cursor, further, end) == (str(ids[1]), str(ids[3]), None)
 
 
 def test_those_without_a_url_are_listed_only_if_asked_for(api: APIClient, company: Company) -> None:
-    """Clients of the live platform fail at a URL that is null."""
-    made = [
+    """Leave them out: clients of the live platform fail at a URL that is null."""
+    ids = [
         build.webhook(company, url=url).pk for url in (f"{URL}/0", "", f"{URL}/1", "", f"{URL}/2")
     ]
 
-    assert listed(api)[0] == listed(api, without_url=0)[0] == made[::2]
-    assert listed(api, without_url=1)[0] == made
-    # Pages are of those that are listed.
+    assert listed(api)[0] == listed(api, without_url=0)[0] == ids[::2]
+    assert listed(api, without_url=1)[0] == ids
     first, cursor = listed(api, limit=2)
-    assert (first, listed(api, limit=2, cursor=cursor)) == ([made[0], made[2]], ([made[4]], None))
-    # Each can still be read by its id.
-    assert api.get(f"/webhooks/{made[1]}").json()["data"]["url"] is None
+    assert (first, listed(api, limit=2, cursor=cursor)) == ([ids[0], ids[2]], ([ids[4]], None))
+    assert api.get(f"/webhooks/{ids[1]}").json()["data"]["url"] is None
 
 
 @pytest.mark.parametrize(
@@ -217,7 +215,7 @@ def test_another_spelling_of_a_host_is_the_same_url(company: Company, spelling: 
     assert refused.value.webhook_id == first.pk
     with pytest.raises(services.AlreadyRegistered):
         services.change_webhook(company, other.pk, url=spelling)
-    # Its own URL may be written anew, and another type may have it.
+    # A webhook may spell its own URL anew, and another type may use it.
     services.change_webhook(company, first.pk, url=spelling)
     services.register_webhook(company, type_id=5, url=spelling)
 
@@ -233,5 +231,5 @@ def test_another_spelling_of_a_host_is_the_same_url(company: Company, spelling: 
         ("https://a.example.org/a/", "https://a.example.org/a", False),
     ],
 )
-def test_what_leads_to_the_same_request_is_one_url(one: str, other: str, same: bool) -> None:
+def test_equivalent_urls_are_one(one: str, other: str, same: bool) -> None:
     assert (targets.canonical_url(one) == targets.canonical_url(other)) == same

@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from tests import builders as build
-from tests.locks import MakePair, Pair, made_in, play, shows, twice
+from tests.locks import MakePair, Pair, pairs_in, play, shows, twice
 from webhooks import services
 
 URL = "https://hooks.example.com/new"
@@ -32,6 +32,6 @@ def resume_the_same_webhook() -> Pair:
 
 
 @pytest.mark.usefixtures("rows_to_keep")
-@pytest.mark.parametrize("make", made_in(__name__), ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", pairs_in(__name__), ids=lambda make: make.__name__)
 def test_second_party_waits_or_passes_by(make: MakePair) -> None:
     play(make())

@@ -1,4 +1,4 @@
-"""A webhook cannot point at the service itself, under whatever name."""
+"""A webhook cannot point at the service itself, under any name."""
 
 from ipaddress import ip_network
 
@@ -53,7 +53,7 @@ def test_own_hosts_are_no_targets(api: APIClient, company: Company, host: str) -
 
 
 @pytest.mark.parametrize("host", ["hooks.acme.com", "notdesk.acme.com", "hooks.birch.com"])
-def test_hosts_beside_are_targets(host: str) -> None:
+def test_similar_hosts_are_targets(host: str) -> None:
     assert check_target(f"https://{host}/", current_policy()).host == host
 
 

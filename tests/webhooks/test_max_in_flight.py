@@ -1,4 +1,4 @@
-"""A company may say how many requests at once its receiver takes at most (decision N22)."""
+"""A company may limit the requests in flight to its receiver (decision N22)."""
 
 from typing import Any
 

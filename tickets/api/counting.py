@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 MOST_COUNTED = 10_000
 FRESH_SECONDS = 30
-KEPT_SECONDS = 600
+CACHE_SECONDS = 600
 # Time within which the same list is not handed to another worker.
 COUNTING_SECONDS = 60
 TASK = "tickets.tasks.count_list"
@@ -90,7 +90,7 @@ def cache_count(company_id: int, filters: Mapping[str, str], tickets: TicketQuer
     key = cache_key_of(company_id, filters)
     by_status = dict(tickets.order_by().values_list("status").annotate(number=Count("*")))
     if sum(by_status.values()) > MOST_COUNTED:
-        cache.set(key, {"by_status": by_status, "at": time.time()}, timeout=KEPT_SECONDS)
+        cache.set(key, {"by_status": by_status, "at": time.time()}, timeout=CACHE_SECONDS)
     else:
         cache.delete(key)
     cache.delete(f"{key}:counting")

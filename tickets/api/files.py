@@ -12,7 +12,7 @@ from companies.api.uploads import Upload, read_upload, take_body
 from companies.api.views import CompanyView, Refusal, first_answer, idempotent
 from core.api.bodies import WrongField
 from core.files.examining import examine_file
-from core.files.kinds import media_type_of, shown_name
+from core.files.kinds import display_name, media_type_of
 from core.files.refusals import FileRefused
 from core.files.scanning import scan
 from tickets.api import files_schema, queries
@@ -75,7 +75,7 @@ class UploadView(CompanyView):
             media_type = media_type_of(upload.content)
             if ticket_id is None and upload.requested_document is not None:
                 raise NoSuchDocument(upload.requested_document)
-            name = shown_name(upload.name, media_type)
+            name = display_name(upload.name, media_type)
             content, active = examine_file(upload.content, media_type, request.company.pk)
             scan(name, content)
             with files.stored(content) as stored_as:

@@ -18,7 +18,7 @@ from tickets.changes.actors import SYSTEM
 from tickets.changes.history import record_history
 from tickets.history_codes import Kind, NotAssigned, Rule
 from tickets.models import Agent, Ticket
-from tickets.models.agents import AgentQuerySet, left_behind, ticket_load
+from tickets.models.agents import AgentQuerySet, ticket_load, tickets_of_inactive_agents
 
 logger = logging.getLogger(__name__)
 
@@ -137,7 +137,7 @@ def assign_to(ticket: Ticket, to: AgentLoad) -> None:
 
 def has_waiting() -> bool:
     """Return whether a ticket waits for an agent, or its agent has left."""
-    return Ticket.objects.waiting().unawaited().exists() or left_behind().exists()
+    return Ticket.objects.waiting().unawaited().exists() or tickets_of_inactive_agents().exists()
 
 
 def assign_waiting() -> int:
@@ -179,7 +179,7 @@ def take_back(rows: FailingRows) -> int:
         nonlocal assigned
         assigned += sum(map(take_one_back, ticket_ids))
 
-    for ticket in rows.first(left_behind().only("pk"), MOST_AT_ONCE):
+    for ticket in rows.first(tickets_of_inactive_agents().only("pk"), MOST_AT_ONCE):
         rows.do("ticket", [ticket.pk], take)
     return assigned
 

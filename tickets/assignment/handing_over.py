@@ -9,10 +9,10 @@ from core.values.texts import is_blank
 from core.values.zones import active_zone, minute_text
 from tickets.assignment import automatic
 from tickets.assignment.picking import AgentLoad, loads_for_history
-from tickets.assignment.reassigning import NotGiven, assigned_text, lock_and_assign
+from tickets.assignment.reassigning import AssignmentRefused, assigned_text, lock_and_assign
 from tickets.changes.actors import NotAllowed, actor_for
 from tickets.changes.history import record_history
-from tickets.changes.seen import Seen, require_read
+from tickets.changes.seen import PageToken, require_read
 from tickets.changes.writes import add_comment
 from tickets.history_codes import Kind, Rule
 from tickets.labels import status_label
@@ -35,14 +35,14 @@ def hand_over(
     *,
     user: User,
     note: str = "",
-    seen: Seen | None = None,
+    seen: PageToken | None = None,
     confirmed: bool = False,
 ) -> Ticket:
     """Pass an open ticket to a colleague, with an optional note.
 
     `seen` is the state that the agent's page had shown. Agents may pass on their own and
     unassigned tickets, leads any ticket. Raises Ticket.DoesNotExist, NotAllowed, StaleTicket,
-    NotGiven, and NeedsConfirmation unless `confirmed`.
+    AssignmentRefused, and NeedsConfirmation unless `confirmed`.
     """
     actor = actor_for(user)
     ticket = Ticket.objects.hold(ticket_id)
@@ -82,20 +82,20 @@ def require_holder(ticket: Ticket, user: User) -> None:
 
 
 def check_receiver(ticket: Ticket, to: Agent, user: User) -> None:
-    """Raise NotGiven if the agent cannot get the ticket."""
+    """Raise AssignmentRefused if the agent cannot get the ticket."""
     if ticket.status in TERMINAL:
-        raise NotGiven(
+        raise AssignmentRefused(
             gettext("The ticket is %(status)s. There is nothing left to hand over.")
             % {"status": status_label(ticket.status)}
         )
     if ticket.agent_id == to.pk:
-        raise NotGiven(assigned_text(to))
+        raise AssignmentRefused(assigned_text(to))
     if to.user_id == user.pk:
-        raise NotGiven(
+        raise AssignmentRefused(
             gettext("Choose a colleague. To take the ticket yourself, assign it to you.")
         )
     if not to.user.is_active:
-        raise NotGiven(gettext("%(agent)s is no longer active.") % {"agent": to})
+        raise AssignmentRefused(gettext("%(agent)s is no longer active.") % {"agent": to})
 
 
 def concerns_about(to: Agent, ticket: Ticket) -> list[str]:

@@ -7,12 +7,12 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils.translation import gettext, ngettext
 
-from core.jobs.failing_rows import do_each
+from core.jobs.failing_rows import try_each
 from tickets.assignment import automatic
 from tickets.assignment.picking import AgentLoad, loads_for_history
 from tickets.changes.actors import Actor, NotAllowed
 from tickets.changes.history import record_history
-from tickets.changes.seen import Seen, require_read, require_seen
+from tickets.changes.seen import PageToken, require_page_token, require_read
 from tickets.changes.writes import StaleTicket
 from tickets.history_codes import Kind, Rule
 from tickets.labels import status_label
@@ -22,7 +22,7 @@ from tickets.statuses import TERMINAL, WAITING_FOR_COMPANY, By
 MOST_AT_ONCE = 200
 
 
-class NotGiven(Exception):
+class AssignmentRefused(Exception):
     """Refusal of an assignment; the message says why."""
 
 
@@ -61,7 +61,7 @@ def reassign(
     *,
     user: User,
     reason: str = "",
-    seen: Seen | None = None,
+    seen: PageToken | None = None,
     only_from: Agent | None = None,
 ) -> Ticket:
     """Assign an open ticket to another agent; None assigns it to any but its former agent.
@@ -69,7 +69,7 @@ def reassign(
     `seen` is the state that the lead's page had shown; a form that is sent twice assigns once.
     A lead may exceed an agent's capacity: history has the load. With `only_from`, a ticket that
     has left that agent is refused. Raises Ticket.DoesNotExist, NotAllowed, StaleTicket and
-    NotGiven.
+    AssignmentRefused.
     """
     actor = require_assigner(user)
     ticket = Ticket.objects.hold(ticket_id)
@@ -94,13 +94,13 @@ def reassign(
 
 
 def check_assignable(ticket: Ticket, to: Agent | None, only_from: Agent | None) -> None:
-    """Raise NotGiven if the ticket cannot be assigned."""
+    """Raise AssignmentRefused if the ticket cannot be assigned."""
     if ticket.status in TERMINAL:
-        raise NotGiven(decided_text(ticket))
+        raise AssignmentRefused(decided_text(ticket))
     if only_from and ticket.agent_id != only_from.pk:
-        raise NotGiven(assignment_changed_text(ticket.agent))
+        raise AssignmentRefused(assignment_changed_text(ticket.agent))
     if to and ticket.agent_id == to.pk:
-        raise NotGiven(assigned_text(to))
+        raise AssignmentRefused(assigned_text(to))
 
 
 def decided_text(ticket: Ticket) -> str:
@@ -119,18 +119,22 @@ def assignment_changed_text(agent: Agent | None) -> str:
 
 
 def lock_and_assign(ticket: Ticket, to: Agent) -> AgentLoad:
-    """Assign a ticket to an agent; returns the load before. Raises NotGiven."""
+    """Assign a ticket to an agent; returns the load before. Raises AssignmentRefused."""
     # Locked like automatic assignment: nobody else may count loads between this and the commit.
     locked = Agent.objects.filter(pk=to.pk, user__is_active=True)
     if not locked.select_for_update(of=("self",), no_key=True).exists():
-        raise NotGiven(gettext("%(agent)s is no longer active.") % {"agent": to})
+        raise AssignmentRefused(gettext("%(agent)s is no longer active.") % {"agent": to})
     before = AgentLoad(*automatic.agent_load_fields(Agent.objects.filter(pk=to.pk)).get())
     automatic.assign_to(ticket, before)
     return before
 
 
 def reassign_all(
-    picked: Iterable[tuple[int, Seen | None]], to: Agent | None, *, user: User, reason: str = ""
+    picked: Iterable[tuple[int, PageToken | None]],
+    to: Agent | None,
+    *,
+    user: User,
+    reason: str = "",
 ) -> Reassigned:
     """Reassign tickets, each in a transaction; `picked` has their ids and the state shown.
 
@@ -138,13 +142,13 @@ def reassign_all(
     """
     require_assigner(user)
 
-    def reassign_one(one: tuple[int, Seen | None]) -> None:
+    def reassign_one(one: tuple[int, PageToken | None]) -> None:
         try:
-            reassign(one[0], to, user=user, reason=reason, seen=require_seen(one[1]))
+            reassign(one[0], to, user=user, reason=reason, seen=require_page_token(one[1]))
         except Ticket.DoesNotExist as error:
-            raise NotGiven(gettext("Ticket not found.")) from error
+            raise AssignmentRefused(gettext("Ticket not found.")) from error
 
-    number, refused = do_each(picked, reassign_one, refusals=(StaleTicket, NotGiven))
+    number, refused = try_each(picked, reassign_one, refusals=(StaleTicket, AssignmentRefused))
     return Reassigned(number, {ticket_id: why for (ticket_id, _), why in refused.items()})
 
 
@@ -158,7 +162,7 @@ class HandedOver(NamedTuple):
 def reassign_all_of(leaver: Agent, to: Agent | None, *, user: User, reason: str = "") -> HandedOver:
     """Reassign the open tickets of an agent, oldest first, each in a transaction.
 
-    At most MOST_AT_ONCE per call. Raises NotAllowed and NotGiven.
+    At most MOST_AT_ONCE per call. Raises NotAllowed and AssignmentRefused.
     """
     require_assigner(user)
     tickets = Ticket.objects.open().filter(agent=leaver)
@@ -166,11 +170,11 @@ def reassign_all_of(leaver: Agent, to: Agent | None, *, user: User, reason: str 
     def reassign_one(ticket_id: int) -> None:
         try:
             reassign(ticket_id, to, user=user, reason=reason, only_from=leaver)
-        except NotGiven:
+        except AssignmentRefused:
             # Ignore tickets decided or reassigned meanwhile; an inactive recipient stops the rest.
             if tickets.filter(pk=ticket_id).exists():
                 raise
 
     ids = list(tickets.order_by("pk").values_list("pk", flat=True)[:MOST_AT_ONCE])
-    outcome = do_each(ids, reassign_one, stops=(NotGiven,))
+    outcome = try_each(ids, reassign_one, stops=(AssignmentRefused,))
     return HandedOver(tickets.count(), outcome.refused)

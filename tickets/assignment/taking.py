@@ -6,14 +6,14 @@ from django.utils.translation import gettext
 
 from tickets.assignment.picking import loads_for_history
 from tickets.assignment.reassigning import (
-    NotGiven,
+    AssignmentRefused,
     assigned_text,
     decided_text,
     lock_and_assign,
 )
 from tickets.changes.actors import Actor, NotAllowed, actor_for
 from tickets.changes.history import record_history
-from tickets.changes.seen import Seen, require_read
+from tickets.changes.seen import PageToken, require_read
 from tickets.changes.snoozing import asleep_of
 from tickets.history_codes import Kind, Rule
 from tickets.models import Agent, PendingAnswer, Ticket
@@ -34,7 +34,7 @@ def take_next(user: User) -> Ticket | None:
     """Assign the most urgent unassigned ticket to the agent; None if there is none for them.
 
     Concurrent calls get different tickets, as locked ones are skipped. Capacity does not limit the
-    agent. Raises NotAllowed and NotGiven.
+    agent. Raises NotAllowed and AssignmentRefused.
     """
     actor, agent = actor_for(user), agent_of(user)
     waiting = Ticket.objects.waiting().unawaited()
@@ -47,18 +47,18 @@ def take_next(user: User) -> Ticket | None:
 
 
 @transaction.atomic
-def take_ticket(ticket_id: int, user: User, *, seen: Seen | None = None) -> Ticket:
+def take_ticket(ticket_id: int, user: User, *, seen: PageToken | None = None) -> Ticket:
     """Assign an unassigned ticket to the agent; `seen` is the state that their page had shown.
 
-    Raises Ticket.DoesNotExist, NotAllowed, StaleTicket and NotGiven.
+    Raises Ticket.DoesNotExist, NotAllowed, StaleTicket and AssignmentRefused.
     """
     actor, agent = actor_for(user), agent_of(user)
     ticket = Ticket.objects.hold(ticket_id)
     require_read(ticket, seen, user)
     if ticket.agent is not None:
-        raise NotGiven(assigned_text(ticket.agent))
+        raise AssignmentRefused(assigned_text(ticket.agent))
     if ticket.status in TERMINAL:
-        raise NotGiven(decided_text(ticket))
+        raise AssignmentRefused(decided_text(ticket))
     assign_taken(ticket, agent, actor, Rule.AGENT_CHOICE)
     return ticket
 
@@ -68,7 +68,7 @@ def take_by_reply(ticket_id: int, user: User) -> None:
     """Assign an open, unassigned ticket to the agent who has replied to it.
 
     Capacity is ignored, as they already work on it. Does nothing for users who are not agents.
-    Raises Ticket.DoesNotExist and NotGiven.
+    Raises Ticket.DoesNotExist and AssignmentRefused.
     """
     actor = actor_for(user)
     ticket = Ticket.objects.hold(ticket_id)

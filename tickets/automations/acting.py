@@ -61,7 +61,7 @@ def remind_last(ticket: Ticket, one: Automation, actor: Actor, now: datetime) ->
 
 def say(ticket: Ticket, actor: Actor, text: str) -> None:
     add_comment(ticket, actor, text)
-    letters.tell_reminder(ticket, text)
+    letters.email_reminder(ticket, text)
 
 
 def close(ticket: Ticket, one: Automation, actor: Actor) -> None:
@@ -76,7 +76,7 @@ def close(ticket: Ticket, one: Automation, actor: Actor) -> None:
         data={"code": NO_ANSWER},
     )
     add_comment(ticket, actor, reason)
-    letters.tell_move(ticket, reason)
+    letters.email_move(ticket, reason)
 
 
 def escalate(ticket: Ticket, one: Automation, actor: Actor) -> None:

@@ -11,7 +11,7 @@ from core.values.money import money_text
 from tickets.changes.actors import Actor, actor_for
 from tickets.changes.history import record_history
 from tickets.changes.news import telling
-from tickets.changes.seen import Seen, require_read
+from tickets.changes.seen import PageToken, require_read
 from tickets.changes.writes import MoveRefused, save_change
 from tickets.history_codes import Kind
 from tickets.labels import status_label
@@ -31,12 +31,12 @@ class Decision:
     amounts: Amounts | None = None
 
 
-UNSAID = Decision()
+NO_DECISION = Decision()
 
 
 @telling
 def set_amounts(
-    ticket_id: int, amounts: Amounts, *, user: User, seen: Seen | None = None
+    ticket_id: int, amounts: Amounts, *, user: User, seen: PageToken | None = None
 ) -> Ticket:
     """Set the amounts of a ticket, even of a decided one.
 

@@ -66,7 +66,7 @@ def remove_orphans() -> int:
 
     They come from killed uploads, or were attached to no ticket within a day.
     """
-    let_go_unattached()
+    delete_unattached()
     rows = FailingRows("remove_orphans")
     old = UnfinishedFile.objects.filter(created_at__lt=timezone.now() - UNFINISHED_FOR)
     count = 0
@@ -81,7 +81,7 @@ def remove_orphans() -> int:
 
 
 @transaction.atomic
-def let_go_unattached() -> None:
+def delete_unattached() -> None:
     """Delete old rows of unattached files, and mark their contents as orphans."""
     before = timezone.now() - UNATTACHED_FOR
     old = TicketFile.objects.filter(ticket=None, created_at__lt=before).order_by("pk")

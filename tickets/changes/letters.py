@@ -33,7 +33,7 @@ FILE_CURL = """\
       -F file=@FILE -F requested_document={document}"""
 
 
-def tell_move(ticket: Ticket, reason: str) -> None:
+def email_move(ticket: Ticket, reason: str) -> None:
     """Write the email about a move that requests an answer; `reason` is its public text."""
     letter = {Status.INCOMPLETE: incomplete_letter, Status.DECLINED: declined_letter}
     if (make := letter.get(Status(ticket.status))) and gets_emails(ticket):
@@ -41,7 +41,7 @@ def tell_move(ticket: Ticket, reason: str) -> None:
             queue_email(ticket, *make(ticket, reason))
 
 
-def tell_reminder(ticket: Ticket, text: str) -> None:
+def email_reminder(ticket: Ticket, text: str) -> None:
     """Write the email about a reminder, which is also a comment on the ticket."""
     if gets_emails(ticket):
         with translation.override(ticket.company.written_language):
@@ -50,7 +50,7 @@ def tell_reminder(ticket: Ticket, text: str) -> None:
             queue_email(ticket, subject % {"ticket": ticket.pk}, *parts)
 
 
-def tell_appeal_decided(ticket: Ticket, appeal: Appeal) -> None:
+def email_appeal_decision(ticket: Ticket, appeal: Appeal) -> None:
     """Write the email about an appeal that has just been decided."""
     if gets_emails(ticket):
         with translation.override(ticket.company.written_language):
@@ -71,7 +71,7 @@ def queue_email(ticket: Ticket, subject: str, *parts: str) -> None:
     )
     signature = folded(footer % {"company": plain(ticket.company.name)})
     text = "\n\n".join([*filter(None, parts), "-- \n" + signature]) + "\n"
-    outbox.keep_mail(ticket.company.contact_email, subject, text)
+    outbox.enqueue_mail(ticket.company.contact_email, subject, text)
 
 
 def incomplete_letter(ticket: Ticket, reason: str) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from tickets.changes.watching import watch_for
 from tickets.models import Agent, Comment, Mention, Notification, Ticket
 
 # The lookbehind excludes email addresses and URLs. A user name may itself contain an @.
-CALLED = re.compile(r"(?<![\w@.+/-])@([\w.+-]+(?:@[\w.+-]+)?)")
+MENTION = re.compile(r"(?<![\w@.+/-])@([\w.+-]+(?:@[\w.+-]+)?)")
 FIRST_PART = re.compile(r"[._@+-]")
 # Further names in a text are ignored.
 MOST_NAMES = 20
@@ -52,7 +52,7 @@ def fold(name: str) -> str:
 
 def find_names(text: str) -> list[str]:
     """Return the distinct names after an @, without trailing points and dashes."""
-    names = (match[1].rstrip(".+-")[:LONGEST_NAME] for match in CALLED.finditer(text))
+    names = (match[1].rstrip(".+-")[:LONGEST_NAME] for match in MENTION.finditer(text))
     return list(dict.fromkeys(filter(None, names)))[:MOST_NAMES]
 
 
@@ -63,7 +63,7 @@ def colleagues() -> list[Colleague]:
     ]
 
 
-def called(name: str, among: Iterable[Colleague]) -> list[Colleague]:
+def match_name(name: str, among: Iterable[Colleague]) -> list[Colleague]:
     """Return the agent with exactly this user name, else all with it as part of their name."""
     folded = fold(name)
     agents = list(among)
@@ -71,14 +71,14 @@ def called(name: str, among: Iterable[Colleague]) -> list[Colleague]:
     return exact or [one for one in agents if folded and one.is_called(folded)]
 
 
-def named_in(text: str) -> Mentions:
+def resolve_mentions(text: str) -> Mentions:
     """Resolve the mentions in a text, with one query if it has any."""
     agents: dict[str, int] = {}
     unknown = []
     names = find_names(text)
     active = colleagues() if names else []
     for name in names:
-        matches = called(name, active)
+        matches = match_name(name, active)
         if len(matches) == 1:
             agents[name] = matches[0].agent_id
         else:
@@ -88,7 +88,7 @@ def named_in(text: str) -> Mentions:
 
 def record_mentions(ticket: Ticket, note: Comment, by: Actor) -> None:
     """Store the mentions in a new note; the agents start to watch its ticket and are notified."""
-    mentioned = named_in(note.text).agents
+    mentioned = resolve_mentions(note.text).agents
     if not mentioned:
         return
     Mention.objects.bulk_create(

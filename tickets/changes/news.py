@@ -60,7 +60,7 @@ def telling(service: Callable[P, Result]) -> Callable[P, Result]:
             with transaction.atomic():
                 result = service(*args, **kwargs)
                 if outer is None:
-                    tell_news()
+                    publish_news()
         finally:
             unsent.reset(mark)
         if outer is not None:
@@ -109,7 +109,7 @@ def note_news(
     pending[ticket.pk] = PendingEvent(story, timezone.now(), actor)
 
 
-def tell_news() -> None:
+def publish_news() -> None:
     """Publish the pending events; services call it before a last step that makes others wait."""
     pending = unsent.get() or {}
     while pending:

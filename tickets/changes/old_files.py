@@ -28,7 +28,7 @@ WITH gone AS (
   JOIN tickets_ticket AS ticket ON ticket.id = ticket_id AND ticket.status = ANY(%(decided)s)
     AND coalesce(ticket.decided_at, ticket.updated_at) < %(before)s
   WHERE file.id = ANY(%(keys)s) FOR NO KEY UPDATE OF file
-), let_go AS (
+), detach_contents AS (
   INSERT INTO tickets_unfinishedfile (name, created_at)
   SELECT name, %(now)s FROM gone, unnest(ARRAY[stored_as, thumbnail]) AS name
   WHERE name <> '' ON CONFLICT DO NOTHING
@@ -70,14 +70,14 @@ def forget_content(
             if max(created_at, at) < before and status in TERMINAL
         ]
         if keys and not dry_run:
-            remove_files(let_go(keys, before))
+            remove_files(detach_contents(keys, before))
         removed += len(keys)
         show(f"files of decided tickets: {removed}")
     return removed
 
 
 @transaction.atomic
-def let_go(keys: list[int], before: datetime) -> list[str]:
+def detach_contents(keys: list[int], before: datetime) -> list[str]:
     """Detach contents from their files, and return the names to remove from the storage."""
     values: dict[str, Any] = {
         "keys": keys,

@@ -20,7 +20,7 @@ MOST_UNREAD = 50
 Unread = Comment | HistoryEntry
 
 
-class Seen(NamedTuple):
+class PageToken(NamedTuple):
     """Last comment and entry of history of a ticket when a page was made.
 
     Both get their ids while the ticket is locked, so later changes have higher ones. Files have an
@@ -32,7 +32,7 @@ class Seen(NamedTuple):
     entry: int = 0
 
     @classmethod
-    def read(cls, token: str) -> "Seen | None":
+    def read(cls, token: str) -> "PageToken | None":
         """Parse a token; None if it is invalid."""
         match = TOKEN.fullmatch(token)
         return cls(*map(int, match.groups())) if match else None
@@ -41,8 +41,8 @@ class Seen(NamedTuple):
         return "-".join(map(str, self))
 
 
-def with_seen(tickets: QuerySet[Ticket]) -> QuerySet[Ticket]:
-    """Annotate tickets with the state for `seen_of`, as of the statement that reads them."""
+def with_page_token(tickets: QuerySet[Ticket]) -> QuerySet[Ticket]:
+    """Annotate tickets with the state for `page_token_of`, as of the statement that reads them."""
     return tickets.annotate(
         last_comment=last_id(Comment.objects.all()), last_entry=last_id(worth_reading())
     )
@@ -57,18 +57,18 @@ def worth_reading() -> "QuerySet[HistoryEntry]":
     return HistoryEntry.objects.exclude(kind__in=QUIET)
 
 
-def seen_of(ticket: Ticket) -> Seen:
-    """Return the present state of a ticket, or that of its query if it was read by `with_seen`.
+def page_token_of(ticket: Ticket) -> PageToken:
+    """Return the state of a ticket, as its query read it where that used `with_page_token`.
 
     Read the contents of a page after this, so that the token never covers what it lacks.
     """
     if not hasattr(ticket, "last_comment"):
-        ticket = with_seen(Ticket.objects.all()).get(pk=ticket.pk)
+        ticket = with_page_token(Ticket.objects.all()).get(pk=ticket.pk)
     row: Any = ticket
-    return Seen(ticket.pk, row.last_comment, row.last_entry)
+    return PageToken(ticket.pk, row.last_comment, row.last_entry)
 
 
-def unread_since(seen: Seen, user: User) -> list[Unread]:
+def unread_since(seen: PageToken, user: User) -> list[Unread]:
     """Return comments and entries by others since, the newest MOST_UNREAD of each, oldest first.
 
     The user's own changes from another page are not unread.
@@ -82,7 +82,7 @@ def unread_since(seen: Seen, user: User) -> list[Unread]:
     return sorted(rows, key=lambda row: row.created_at)
 
 
-def unread_rows(seen: Seen, user: User) -> "tuple[QuerySet[Comment], QuerySet[HistoryEntry]]":
+def unread_rows(seen: PageToken, user: User) -> "tuple[QuerySet[Comment], QuerySet[HistoryEntry]]":
     """Return comments and entries since that are not by the user."""
     # Filter by role too, as a company's token may have the same name as a user.
     own = {"actor": user.get_username(), "by__in": [By.AGENT, By.LEAD]}
@@ -91,7 +91,7 @@ def unread_rows(seen: Seen, user: User) -> "tuple[QuerySet[Comment], QuerySet[Hi
     return comments.exclude(**own), entries.exclude(**own)
 
 
-def require_read(ticket: Ticket, seen: Seen | None, user: User) -> None:
+def require_read(ticket: Ticket, seen: PageToken | None, user: User) -> None:
     """Raise StaleTicket if a locked ticket has unread changes by others.
 
     `seen` is None for commands, which have no page.
@@ -103,7 +103,7 @@ def require_read(ticket: Ticket, seen: Seen | None, user: User) -> None:
         raise StaleTicket(gettext("There is something new on this ticket."))
 
 
-def require_seen(seen: Seen | None) -> Seen:
+def require_page_token(seen: PageToken | None) -> PageToken:
     """Return the state that a form has sent. Raises StaleTicket if there is none."""
     if seen is None:
         raise StaleTicket(

@@ -20,7 +20,7 @@ from tickets.changes.actors import SYSTEM, actor_for
 from tickets.changes.history import record_history
 from tickets.changes.news import telling
 from tickets.changes.notifications import MOST_AT_ONCE, notify
-from tickets.changes.seen import Seen, require_read
+from tickets.changes.seen import PageToken, require_read
 from tickets.changes.writes import change_status
 from tickets.history_codes import Kind
 from tickets.models import Notification, Snooze, Ticket
@@ -49,7 +49,7 @@ def asleep_until() -> Subquery:
 
 @transaction.atomic
 def snooze(
-    ticket_id: int, until: datetime | None, *, user: User, seen: Seen | None = None
+    ticket_id: int, until: datetime | None, *, user: User, seen: PageToken | None = None
 ) -> datetime:
     """Snooze an open ticket for its agent, with None as long as possible; returns until when.
 

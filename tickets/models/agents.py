@@ -28,7 +28,7 @@ def ticket_load() -> Coalesce:
     return Coalesce(Subquery(changes.annotate(n=Sum("change")).values("n")), 0)
 
 
-def left_behind() -> TicketQuerySet:
+def tickets_of_inactive_agents() -> TicketQuerySet:
     """Return the tickets of deactivated agents that need an agent (decision N27)."""
     # A separate query: with a literal list of ids PostgreSQL uses the index of agents' tickets.
     inactive = Agent.objects.filter(user__is_active=False).values_list("pk", flat=True)

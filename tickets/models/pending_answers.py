@@ -60,7 +60,7 @@ class PendingAnswer(models.Model):
     to = models.PositiveSmallIntegerField(null=True)
     requested = models.JSONField(default=list)
     code = models.CharField(max_length=60, blank=True)
-    # Output of `tickets.money.as_texts`; None leaves the ticket's amounts unchanged.
+    # Output of `tickets.money.amounts_as_texts`; None leaves the ticket's amounts unchanged.
     amounts = models.JSONField(null=True)
     # The fields of NewFile.
     files = models.JSONField(default=list)

@@ -16,7 +16,7 @@ from tickets.sla.clocks import Filing, Promise
 logger = logging.getLogger(__name__)
 
 # Reading the tables for each new ticket would take more statements than the ticket itself.
-KEPT_SECONDS = 10
+CACHE_SECONDS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class SLARules:
 
 def current_rules() -> SLARules:
     """Return rules at most ten seconds old; `recalculate_stale` repairs what a ticket misses."""
-    return cached_rules(int(time.monotonic() // KEPT_SECONDS))
+    return cached_rules(int(time.monotonic() // CACHE_SECONDS))
 
 
 @lru_cache(maxsize=1)

@@ -126,11 +126,11 @@ def ids_with_changes(tickets: list[Ticket], rules: policy.SLARules) -> list[int]
         for ticket in tickets
         if (shipment := shipments.get(ticket.shipment_id))
         and shipment.company_id == ticket.company_id
-        and has_news_for(shipment, ticket, rules)
+        and changes_deadline(shipment, ticket, rules)
     ]
 
 
-def has_news_for(shipment: Shipment, ticket: Ticket, rules: policy.SLARules) -> bool:
+def changes_deadline(shipment: Shipment, ticket: Ticket, rules: policy.SLARules) -> bool:
     carrier = ticket.carrier_name or shipment.carrier_name
     filing = rules.filing_of(carrier, ticket.type_id)
     return bool(

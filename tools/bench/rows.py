@@ -89,7 +89,7 @@ def analyze(*, vacuum: bool = False) -> None:
         cursor.execute(f"{'VACUUM ' if vacuum else ''}ANALYZE {TABLES}")
 
 
-def know_as_empty() -> None:
+def fake_empty_statistics() -> None:
     """Give the planner the statistics of an autovacuum that ran while the queue was empty.
 
     The queue keeps its pages, and for up to a minute after it has filled up again statements are

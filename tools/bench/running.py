@@ -27,7 +27,7 @@ from tools.bench.scenarios import (
     neighbours,
     snapshot,
 )
-from tools.dev.guard import Stop, guarded, turn_deaf
+from tools.dev.guard import Stop, guarded, ignore_signals
 from tools.dev.places import Place
 from tools.dev.postgres import Postgres, use_programs
 from tools.dev.servers import Server
@@ -92,7 +92,7 @@ def work(name: str, args: argparse.Namespace, place: Place) -> int:
             say(line)
         return 1
     finally:
-        turn_deaf()
+        ignore_signals()
         connection.close()
         for server in reversed(servers):
             server.stop()

@@ -43,12 +43,12 @@ def guarded(work: Callable[[], int]) -> int:
     if worker == 0:
         if ask:
             ask()
-        os._exit(behind_the_guard(work))
+        os._exit(run_worker(work))
     for number in ENDINGS:
         signal.signal(number, lambda *_: tell(worker))
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDINGS)
     status = wait_for(worker)
-    turn_deaf()
+    ignore_signals()
     remove_orphans()
     if os.WIFSIGNALED(status):
         say(f"the launcher was killed by signal {os.WTERMSIG(status)}; everything is stopped")
@@ -62,7 +62,7 @@ def tell(worker: int) -> None:
         os.kill(worker, signal.SIGTERM)
 
 
-def behind_the_guard(work: Callable[[], int]) -> int:
+def run_worker(work: Callable[[], int]) -> int:
     for number in ENDINGS:
         signal.signal(number, stop)
     sys.unraisablehook = stop_again
@@ -77,7 +77,7 @@ def behind_the_guard(work: Callable[[], int]) -> int:
 
 
 def stop(*_: object) -> None:
-    turn_deaf()
+    ignore_signals()
     raise Stop
 
 
@@ -90,7 +90,7 @@ def stop_again(lost: "sys.UnraisableHookArgs") -> None:
     signal.setitimer(signal.ITIMER_REAL, AGAIN_SECONDS)
 
 
-def turn_deaf() -> None:
+def ignore_signals() -> None:
     """Ignore further signals: a second Ctrl-C must not interrupt the shutdown.
 
     The handler is a function because Python complains about signals that arrive under SIG_IGN.

@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from tools.dev.bootstrap import PYTHON, ROOT, VENV
 from tools.dev.environment import service_environment, shared, without_empty
-from tools.dev.guard import Stop, guarded, turn_deaf
+from tools.dev.guard import Stop, guarded, ignore_signals
 from tools.dev.manage import missing_servers
 from tools.dev.output import Output
 from tools.dev.owner import Owner, own
@@ -42,7 +42,7 @@ def work() -> int:
         say(str(trouble))
         return 1
     finally:
-        turn_deaf()
+        ignore_signals()
         if service:
             service.stop()
 

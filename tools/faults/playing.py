@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from tools.dev.guard import Stop, guarded, turn_deaf
+from tools.dev.guard import Stop, guarded, ignore_signals
 from tools.faults.book import BOOK
 from tools.faults.book.fault import Fault
 from tools.faults.plays import Played, Plays
@@ -64,7 +64,7 @@ def work(args: argparse.Namespace) -> int:
             tell("stopped")
             return 1
         finally:
-            turn_deaf()
+            ignore_signals()
     if args.json:
         print(json.dumps(as_json(outcomes), indent=2))
     else:

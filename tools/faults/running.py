@@ -9,7 +9,7 @@ import sys
 import time
 from functools import partial
 
-from tools.dev.guard import Stop, guarded, turn_deaf
+from tools.dev.guard import Stop, guarded, ignore_signals
 from tools.dev.places import Place
 from tools.faults.catalogue import SCENARIOS
 from tools.faults.rig import Rig
@@ -50,7 +50,7 @@ def work(args: argparse.Namespace, place: Place) -> int:
         figures, troubles = {}, [str(trouble)]
         say_last_words(place)
     finally:
-        turn_deaf()
+        ignore_signals()
         # The guard half of this process, which would do this, may have been killed.
         for folder in (place.files, place.sockets):
             shutil.rmtree(folder, ignore_errors=True)

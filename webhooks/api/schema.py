@@ -1,4 +1,4 @@
-"""How the endpoints of webhooks are described (GET /schema)."""
+"""Descriptions of the webhook endpoints for GET /schema."""
 
 from base64 import b64encode
 

@@ -15,7 +15,7 @@ A_YEAR = 365 * 86400
 
 @extend_schema_field({"type": "string", "pattern": "^[!-~]+$"})
 class AuthToken(Text):
-    """1 to 255 visible ASCII characters (decision W8), as it is sent in a header."""
+    """Bearer token of 1 to 255 visible ASCII characters, the form in a header (decision W8)."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(max_length=255, **options)
@@ -30,7 +30,7 @@ class AuthToken(Text):
 
 
 class MaxInFlight(Integer):
-    """How many requests at once the receiver wants at most; null: no wish (decision N22)."""
+    """Receiver's limit of concurrent requests; null for no limit (decision N22)."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(
@@ -43,7 +43,7 @@ class MaxInFlight(Integer):
 
 
 class StandardHeaders(Flag):
-    """Whether deliveries are signed as Standard Webhooks has it, too."""
+    """Flag that adds the signature headers of Standard Webhooks to deliveries."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(
@@ -54,7 +54,7 @@ class StandardHeaders(Flag):
         )
 
 
-# What `webhooks.targets` asks of any URL, whatever its host.
+# The part of the rules in `webhooks.targets` that does not depend on the host.
 URL = r'^https{}://[^/?#@%\\\s]+([/?][!-"$-\[\]-~]*)?$'.format(
     "?" if settings.WEBHOOK_ALLOW_HTTP else ""
 )
@@ -90,22 +90,22 @@ class RegisterWebhook(Body):
         default = registry.default
         type_id = fields["type_id"]
         type_id.default = default.id
-        # Told, and not asked here: the service knows the types, and its refusal lists them.
-        told = {"type": "integer", "enum": [each.id for each in registry]}
-        set_override(type_id, "field", told)
+        # For the schema only: the service checks the id, and its error lists the valid ones.
+        field_schema = {"type": "integer", "enum": [each.id for each in registry]}
+        set_override(type_id, "field", field_schema)
         type_id.help_text = "The id of a webhook type."
         return fields
 
 
 class QueryFlag(Flag):
-    """1 or 0, as an address holds it."""
+    """Flag in a query string: the text "1" or "0"."""
 
     def to_internal_value(self, data: Any) -> bool:
         return super().to_internal_value({"0": 0, "1": 1}.get(data, data))
 
 
 class ListWebhooks(Body):
-    """The query of the list of webhooks. Every value comes as text."""
+    """Query parameters of the webhook list. Every value arrives as text."""
 
     cursor = Cursor(ID_PATTERN, help_text="The last answer's next_cursor.")
     without_url = QueryFlag(
@@ -117,12 +117,12 @@ class ListWebhooks(Body):
     def validate_cursor(self, text: str) -> int:
         last = read_id(text)
         if last is None:
-            wrong = "Send the next_cursor of an answer."
-            raise serializers.ValidationError(wrong, code="invalid_cursor")
+            message = "Send the next_cursor of an answer."
+            raise serializers.ValidationError(message, code="invalid_cursor")
         return last
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """All webhooks that a company may register fit one page."""
+        """Make the page as large as the number of webhooks that a company may have."""
         most = max(100, settings.WEBHOOKS_PER_COMPANY)
         limit = serializers.IntegerField(required=False, default=most, min_value=1, max_value=most)
         return {**super().get_fields(), "limit": limit}

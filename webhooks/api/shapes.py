@@ -1,4 +1,4 @@
-"""The shapes of answers about webhooks, for GET /schema."""
+"""Response shapes of the webhook endpoints, for GET /schema."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ class StandardSecret(serializers.RegexField):
 
 
 class TypeName(serializers.ChoiceField):
-    """The name of a registered event type.
+    """Name of a registered event type.
 
     REST framework creates the field for each serializer, so types registered later are included.
     """

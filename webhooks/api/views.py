@@ -22,14 +22,14 @@ from webhooks.event_types import registry
 from webhooks.models import Webhook
 from webhooks.targets import BadTarget
 
-# What the services refuse in a body, each at one of its fields.
-REFUSED = (services.UnknownType, services.NotSigned, services.OtherKind, BadTarget)
+# Errors that the services raise for one field of a body; refused_field maps them.
+FIELD_ERRORS = (services.UnknownType, services.NotSigned, services.OtherKind, BadTarget)
 TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
 
 
 def webhook_payload(webhook: Webhook) -> dict[str, Any]:
-    """A webhook as its company sees it (decision W5), without secrets."""
-    rotates = webhook.next_secret_at
+    """Serialize a webhook for its company, without secrets (decision W5)."""
+    rotates_at = webhook.next_secret_at
     return {
         "id": webhook.pk,
         "type": webhook.type_name,
@@ -40,14 +40,14 @@ def webhook_payload(webhook: Webhook) -> dict[str, Any]:
         "max_in_flight": webhook.max_in_flight,
         "standard_headers": int(webhook.standard_headers),
         "paused_reason": webhook.paused_reason or None,
-        "secret_activates_at": rotates.strftime(TIME_FORMAT) if rotates else None,
+        "secret_activates_at": rotates_at.strftime(TIME_FORMAT) if rotates_at else None,
         "created_at": webhook.created_at.strftime(TIME_FORMAT),
         "updated_at": webhook.updated_at.strftime(TIME_FORMAT),
     }
 
 
 def masked_token(webhook: Webhook) -> str | None:
-    """Its last four characters; none of them where no key opens it any more."""
+    """Return "…" and the token's last four characters; "…" alone if no key decrypts it."""
     try:
         token = webhook.auth_token
     except UnreadableSecret:
@@ -59,20 +59,20 @@ def url_in_use(error: services.AlreadyRegistered) -> Conflict:
     return Conflict(str(error), code="webhook_exists", webhook_id=error.webhook_id)
 
 
-def shown_secret(secret: str | None) -> dict[str, str]:
-    """A secret where it is shown: as our headers are signed with it, and for Standard Webhooks."""
+def secret_fields(secret: str | None) -> dict[str, str]:
+    """Return both forms of a secret for a response: our own, and that of Standard Webhooks."""
     if not secret:
         return {}
     return {"secret": secret, "standard_secret": standard_secret(secret)}
 
 
 def standard_secret(secret: str) -> SecretText:
-    """The same key as libraries for Standard Webhooks take it."""
+    """Encode the same key for Standard Webhooks libraries: "whsec_" and base64."""
     return SecretText(f"whsec_{b64encode(secret.encode()).decode()}")
 
 
-def refused_field(error: ValueError) -> WrongField:
-    """A 400 for what a service refused, at the field that it refused."""
+def field_error(error: ValueError) -> WrongField:
+    """Convert one of FIELD_ERRORS into a 400 that names the field."""
     if isinstance(error, services.UnknownType):
         return WrongField("type_id", str(error), code="invalid_choice")
     if isinstance(error, services.NotSigned):
@@ -100,22 +100,23 @@ class Webhooks(CompanyView):
     def get(self, request: CompanyRequest) -> Response:
         query = ListWebhooks(data=request.query_params.dict())
         query.is_valid(raise_exception=True)
-        cursor, limit = query.validated_data.get("cursor", 0), query.validated_data["limit"]
+        cursor = query.validated_data.get("cursor", 0)
+        limit = query.validated_data["limit"]
         webhooks = request.company.webhooks.present().filter(pk__gt=cursor).order_by("pk")
         if not query.validated_data["without_url"]:
-            # Clients of the live platform take `url` for a text, and fail at a null.
+            # Clients of the live platform expect `url` to be a string and fail on null.
             webhooks = webhooks.exclude(url="")
         page = list(webhooks[: limit + 1])
-        more = str(page[limit - 1].pk) if len(page) > limit else None
+        next_cursor = str(page[limit - 1].pk) if len(page) > limit else None
         data = [webhook_payload(webhook) for webhook in page[:limit]]
-        return Response({"data": data, "next_cursor": more})
+        return Response({"data": data, "next_cursor": next_cursor})
 
     @idempotent
     def post(self, request: CompanyRequest) -> Response:
         try:
             webhook = services.register_webhook(request.company, **RegisterWebhook.read(request))
-        except REFUSED as error:
-            raise refused_field(error) from error
+        except FIELD_ERRORS as error:
+            raise field_error(error) from error
         except services.AlreadyRegistered as error:
             raise url_in_use(error) from error
         except services.TooManyWebhooks as error:
@@ -125,7 +126,7 @@ class Webhooks(CompanyView):
             "type": webhook.type_name,
             "url": webhook.url or None,
             "active": int(webhook.active),
-            **shown_secret(webhook.secret),
+            **secret_fields(webhook.secret),
         }
         return Response({"meta": "webhook_created", "data": data})
 
@@ -137,14 +138,15 @@ class OneWebhook(CompanyView):
         return Response({"data": webhook_payload(webhook)})
 
     def put(self, request: CompanyRequest, webhook_id: int) -> Response:
-        # Before the body is checked, so that a missing webhook and another company's look alike.
+        # Look the webhook up before validating the body: otherwise a bad body would answer 400
+        # also for a webhook that is missing or another company's.
         get_object_or_404(request.company.webhooks.present(), pk=webhook_id)
         try:
             services.change_webhook(request.company, webhook_id, **ChangeWebhook.read(request))
         except services.UnknownWebhook as error:
             raise Http404 from error
-        except REFUSED as error:
-            raise refused_field(error) from error
+        except FIELD_ERRORS as error:
+            raise field_error(error) from error
         except services.AlreadyRegistered as error:
             raise url_in_use(error) from error
         return Response({"data": True})
@@ -171,7 +173,7 @@ class WebhookSecret(CompanyView):
             raise Unprocessable(str(error), code="webhook_not_signed") from error
         data = {
             "id": webhook.pk,
-            **shown_secret(webhook.next_secret),
+            **secret_fields(webhook.next_secret),
             "activates_at": webhook.next_secret_at and webhook.next_secret_at.strftime(TIME_FORMAT),
         }
         return Response({"meta": "secret_rotated", "data": data})

@@ -15,7 +15,7 @@ from companies.commands import OperatorCommand, Said, moment_given
 from companies.models import ApiToken
 from companies.models.tokens import lives
 
-# The clocks of the platform and of the database, and lines that were under way.
+# Covers differences of the platform's and the database's clocks, and lines under way.
 OVERLAP = timedelta(minutes=5)
 COMPANIES_SEE = (
     "deliveries that were under way when the backup was made come again, under the same"
@@ -73,7 +73,7 @@ python manage.py after_restore --nothing-lost --confirm parceldesk"""
             return self.note_alone(options)
         since, steps = self.planned(options)
         due = self.erasures(options)
-        revoke, reissue, live = compared_tokens(options["tokens"])
+        revoke, reissue, live = compare_tokens(options["tokens"])
         data = {
             "database": database_name(),
             "noticed": restoring.is_restored(),
@@ -99,23 +99,23 @@ python manage.py after_restore --nothing-lost --confirm parceldesk"""
         except (services.UnknownCompany, erasing.Overtaken) as error:
             raise CommandError(f"{error} Run this again.") from error
         restoring.note_origin(again=True)
-        noted = f"moved {len(steps)} sequences, revoked {len(revoke)}, erased {len(due)}"
-        return Said(restore_report(data), data, noted)
+        outcome = f"moved {len(steps)} sequences, revoked {len(revoke)}, erased {len(due)}"
+        return Said(restore_report(data), data, outcome)
 
     def planned(self, options: dict[str, Any]) -> tuple[datetime, list[restoring.SequenceMove]]:
-        """Plan the sequences, or go on with the plan of a run that was interrupted."""
-        if begun := restoring.interrupted_repair():
-            since = parse_datetime(begun["lost_since"]) or timezone.now()
-            return since, [restoring.SequenceMove(*step) for step in begun["steps"]]
+        """Plan the moves of sequences, or continue the plan of an interrupted run."""
+        if interrupted := restoring.interrupted_repair():
+            since = parse_datetime(interrupted["lost_since"]) or timezone.now()
+            return since, [restoring.SequenceMove(*step) for step in interrupted["steps"]]
         since = options["lost_since"] or restoring.newest_row() or timezone.now()
-        steps = restoring.plan(since, margin=options["margin"], seen=dict(options["seen"]))
+        steps = restoring.plan(since, margin=options["margin"], used_ids=dict(options["seen"]))
         if unknown := {table for table, _ in options["seen"]} - {step.table for step in steps}:
-            known = ", ".join(sorted(step.table for step in steps))
-            raise CommandError(f"No table {unknown.pop()} gives ids. There are: {known}.")
+            tables = ", ".join(sorted(step.table for step in steps))
+            raise CommandError(f"No table {unknown.pop()} gives ids. There are: {tables}.")
         return since, steps
 
     def erasures(self, options: dict[str, Any]) -> list[int]:
-        """Find companies to erase again. Raises CommandError for a list that is none."""
+        """Find companies to erase again. Raises CommandError for an invalid list."""
         listed = [(company_id, timezone.now()) for company_id in options["erase"]]
         if options["erased"]:
             try:
@@ -124,14 +124,14 @@ python manage.py after_restore --nothing-lost --confirm parceldesk"""
                 raise CommandError(str(error)) from error
         return sorted(set(erased_lists.still_due(listed)))
 
-    def confirm(self, given: str | None) -> None:
-        """Raises CommandError unless the name of the database was written."""
+    def confirm(self, answer: str | None) -> None:
+        """Ask for the name of the database. Raises CommandError unless it is right."""
         name = database_name()
-        if given is None and self.stdout.isatty():
-            given = input(f"This changes the database {name}. Write its name: ")
-        if given is None:
+        if answer is None and self.stdout.isatty():
+            answer = input(f"This changes the database {name}. Write its name: ")
+        if answer is None:
             raise CommandError(f"Confirm with --confirm {name}, or look first with --dry-run.")
-        if given.strip() != name:
+        if answer.strip() != name:
             raise CommandError(f"This is the database {name}. Nothing was changed.")
 
     def note_alone(self, options: dict[str, Any]) -> Said:
@@ -146,25 +146,25 @@ def database_name() -> str:
 
 
 def whole_number(text: str) -> int:
-    """Raises ArgumentTypeError."""
+    """Parse a whole number. Raises ArgumentTypeError."""
     if not text.isdecimal() or not 0 < int(text) <= 10**12:
         raise ArgumentTypeError("Send a whole number from 1 to 10^12.")
     return int(text)
 
 
 def table_and_id(text: str) -> tuple[str, int]:
-    """Raises ArgumentTypeError."""
+    """Parse TABLE=ID. Raises ArgumentTypeError."""
     table, _, number = text.partition("=")
     if not table or not number.isdecimal() or int(number) > 10**15:
         raise ArgumentTypeError("Write TABLE=ID, such as tickets_ticket=5120.")
     return table, int(number)
 
 
-def compared_tokens(file: str | None) -> tuple[list[ApiToken], list[str], int]:
+def compare_tokens(file: str | None) -> tuple[list[ApiToken], list[str], int]:
     """Compare the tokens with a list from later than the backup.
 
-    Returns those to revoke again, a line for each that is gone, and how many are live. Raises
-    CommandError for a list that is none.
+    Returns tokens to revoke again, a line for each that is gone, and the number of live ones.
+    Raises CommandError for an invalid list.
     """
     live = {str(token): token for token in ApiToken.objects.filter(lives(timezone.now()))}
     there = {str(token) for token in ApiToken.objects.all()}

@@ -61,5 +61,5 @@ class Command(OperatorCommand):
             )
         except (ValueError, ValidationError) as error:
             raise CommandError(getattr(error, "message", str(error))) from error
-        made = {"company_id": company.pk, "name": company.name}
-        return Said(json.dumps(made, ensure_ascii=False), made, f"created company {company.pk}")
+        result = {"company_id": company.pk, "name": company.name}
+        return Said(json.dumps(result, ensure_ascii=False), result, f"created company {company.pk}")

@@ -24,7 +24,7 @@ python manage.py erase_company 7 --confirm "Acme Ltd"
 python manage.py erase_company --list
 python manage.py erase_company --again erased.jsonl"""
     rehearses = True
-    # The name of whom it is about.
+    # It is the name of the company.
     private = frozenset({"confirm"})
     last_progress = ""
 
@@ -49,12 +49,12 @@ python manage.py erase_company --again erased.jsonl"""
         try:
             company = erasing.company_to_erase(company_id)
             if options["dry_run"]:
-                return rehearsed(erasing.count_parts(company_id, self.show))
+                return rehearsal_result(erasing.count_parts(company_id, self.show))
             self.confirm(company, options["confirm"])
             counts = erasing.erase_all_of(company_id, show=self.show_progress).counts
         except (UnknownCompany, erasing.Overtaken) as error:
             raise CommandError(str(error)) from error
-        return told_erased({company_id: counts})
+        return erasure_result({company_id: counts})
 
     def show_progress(self, text: str) -> None:
         """Without a terminal, write each kind of progress once: it must not look as if it hung."""
@@ -64,45 +64,45 @@ python manage.py erase_company --again erased.jsonl"""
         self.last_progress = kind
         self.show(text)
 
-    def confirm(self, company: Company, given: str | None) -> None:
-        """Raises CommandError unless the name was written."""
-        if given is None and self.stdout.isatty():
+    def confirm(self, company: Company, answer: str | None) -> None:
+        """Ask for the company's name. Raises CommandError unless it is right."""
+        if answer is None and self.stdout.isatty():
             name = for_terminal(company.name)
-            given = input(f"This erases {name} and cannot be undone. Write its name: ")
-        if given is None:
+            answer = input(f"This erases {name} and cannot be undone. Write its name: ")
+        if answer is None:
             raise CommandError("Confirm with --confirm NAME, the name of the company.")
-        if given.strip() != company.name.strip():
+        if answer.strip() != company.name.strip():
             raise CommandError(f"That is not the name of company {company.pk}. Nothing was erased.")
 
     def again(self, file: str, *, dry_run: bool) -> Said:
-        """Erase those of a list that are there and are as old: the others are somebody else's."""
+        """Erase listed companies that exist and are as old; newer ones reuse an id."""
         try:
             due = erased_lists.still_due(erased_lists.read_list(Path(file)))
         except (OSError, ValueError) as error:
             raise CommandError(str(error)) from error
         if dry_run:
             return Said(f"would erase {len(due)} companies: {due}", {"companies": due})
-        return told_erased(erased_lists.erase_again(due, self.show_progress))
+        return erasure_result(erased_lists.erase_again(due, self.show_progress))
 
 
 def list_erased() -> Said:
-    found = erasing.erased_companies()
+    companies = erasing.erased_companies()
 
     def lines() -> Iterator[str]:
-        # The same for people: what is kept is what is read again.
-        for company_id, at in found:
+        # The same lines for people: the output is saved, and read by --again.
+        for company_id, at in companies:
             yield json.dumps({"company_id": company_id, "erased_at": at.isoformat()})
 
-    data = ({"company_id": company_id, "erased_at": at} for company_id, at in found)
+    data = ({"company_id": company_id, "erased_at": at} for company_id, at in companies)
     return Said(lines(), data)
 
 
-def rehearsed(counts: dict[str, int]) -> Said:
+def rehearsal_result(counts: dict[str, int]) -> Said:
     lines = [f"would blank {number} {kind}" for kind, number in counts.items()]
     return Said("\n".join(lines), counts)
 
 
-def told_erased(erased: dict[int, dict[str, int]]) -> Said:
+def erasure_result(erased: dict[int, dict[str, int]]) -> Said:
     lines = [
         f"erased company {company_id}: "
         + (", ".join(f"{number} {kind}" for kind, number in counts.items() if number) or "nothing")
@@ -110,4 +110,4 @@ def told_erased(erased: dict[int, dict[str, int]]) -> Said:
     ]
     text = "\n".join(lines) or "nothing to erase"
     data = {"erased": [{"company_id": each, "rows": rows} for each, rows in erased.items()]}
-    return Said(text, data, noted=text.partition("\n")[0][:300])
+    return Said(text, data, outcome=text.partition("\n")[0][:300])

@@ -35,5 +35,5 @@ python manage.py export_company 7 --to acme.zip --internal --json"""
         except OSError as error:
             raise CommandError(f"{to} cannot be written: {error}") from error
         rows = ", ".join(f"{number} {name}" for name, number in counts.items() if number)
-        noted = f"exported {sum(counts.values())} rows and files"
-        return Said(f"{to}: {rows}", {"file": str(to), "rows": counts}, noted=noted)
+        outcome = f"exported {sum(counts.values())} rows and files"
+        return Said(f"{to}: {rows}", {"file": str(to), "rows": counts}, outcome=outcome)

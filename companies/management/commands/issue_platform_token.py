@@ -3,7 +3,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from companies import services, tokens
-from companies.commands import OperatorCommand, Said, days_given
+from companies.commands import OperatorCommand, Said, parse_days
 
 
 class Command(OperatorCommand):
@@ -21,7 +21,7 @@ class Command(OperatorCommand):
         )
 
     def run(self, *args: Any, name: str, expires_in: float | None, **options: Any) -> Said:
-        lifetime = days_given(expires_in)
+        lifetime = parse_days(expires_in)
         try:
             token = services.issue_platform_token(name=name, expires_in=lifetime)
         except ValueError as error:

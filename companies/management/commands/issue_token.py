@@ -3,7 +3,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from companies import services, tokens
-from companies.commands import OperatorCommand, Said, days_given
+from companies.commands import OperatorCommand, Said, parse_days
 
 
 class Command(OperatorCommand):
@@ -18,11 +18,11 @@ class Command(OperatorCommand):
         )
 
     def run(self, *args: Any, company_id: int, expires_in: float | None, **options: Any) -> Said:
-        lifetime = days_given(expires_in)
+        lifetime = parse_days(expires_in)
         try:
             token = services.issue_token(company_id, expires_in=lifetime)
         except services.UnknownCompany as error:
             raise CommandError(str(error)) from error
         prefix = tokens.token_prefix(token)
-        made = {"company_id": company_id, "token": token, "prefix": prefix}
-        return Said(token, made, f"issued {prefix}…")
+        result = {"company_id": company_id, "token": token, "prefix": prefix}
+        return Said(token, result, f"issued {prefix}…")

@@ -18,8 +18,8 @@ class Command(OperatorCommand):
 
     def run(self, *args: Any, **options: Any) -> Said:
         now = timezone.now()
-        found = [platform_token_row(token, now) for token in PlatformToken.objects.order_by("pk")]
-        return Said(map(as_line, found), iter(found))
+        rows = [platform_token_row(token, now) for token in PlatformToken.objects.order_by("pk")]
+        return Said(map(as_line, rows), iter(rows))
 
 
 def platform_token_row(token: PlatformToken, now: datetime) -> dict[str, str | None]:
@@ -27,16 +27,16 @@ def platform_token_row(token: PlatformToken, now: datetime) -> dict[str, str | N
         "token": str(token),
         "state": token_state(token.revoked_at, token.expires_at, now),
         "name": token.name,
-        "last_used_at": told_time(token.last_used_at),
-        "expires_at": told_time(token.expires_at),
+        "last_used_at": time_text(token.last_used_at),
+        "expires_at": time_text(token.expires_at),
     }
 
 
-def told_time(time: datetime | None) -> str | None:
+def time_text(time: datetime | None) -> str | None:
     return time.strftime("%Y-%m-%d %H:%M:%S") if time else None
 
 
-def as_line(shown: dict[str, str | None]) -> str:
-    used = f"used {shown['last_used_at']}" if shown["last_used_at"] else "never used"
-    name = for_terminal(shown["name"] or "")
-    return "  ".join(part for part in (shown["token"], shown["state"], used, name) if part)
+def as_line(row: dict[str, str | None]) -> str:
+    used = f"used {row['last_used_at']}" if row["last_used_at"] else "never used"
+    name = for_terminal(row["name"] or "")
+    return "  ".join(part for part in (row["token"], row["state"], used, name) if part)

@@ -6,7 +6,7 @@ from django.core.management.base import CommandParser
 from django.db.models import Q
 from django.utils import timezone
 
-from companies.commands import OperatorCommand, Said, days_given, for_terminal
+from companies.commands import OperatorCommand, Said, for_terminal, parse_days
 from companies.models import ApiToken
 from companies.models.tokens import lives
 from companies.tokens import token_state
@@ -42,7 +42,7 @@ class Command(OperatorCommand):
             chosen = chosen.filter(lives(now))
         if company is not None:
             chosen = chosen.filter(company_id=company)
-        if (unused := days_given(unused_for, "--unused-for")) is not None:
+        if (unused := parse_days(unused_for, "--unused-for")) is not None:
             before = now - unused
             never = Q(last_used_at=None, created_at__lt=before)
             chosen = chosen.filter(never | Q(last_used_at__lt=before))

@@ -35,6 +35,6 @@ python manage.py prune --older-than 14"""
         return Said(
             "\n".join(sweep.lines),
             {"forgotten": sweep.rows, "weeks_in_use": sweep.kept},
-            noted=", ".join(f"{rows} {kind}" for kind, rows in went.items()) or "nothing was old",
+            outcome=", ".join(f"{rows} {kind}" for kind, rows in went.items()) or "nothing was old",
             failed=failed and f"Not forgotten, or not all of it: {failed}",
         )

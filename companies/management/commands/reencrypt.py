@@ -17,13 +17,13 @@ open. With --dry-run it counts only. Run it after a change of FIELD_KEYS."""
     def run(self, *args: Any, dry_run: bool, **options: Any) -> Said:
         rewritten = 0 if dry_run else reencrypt_all(self.show)
         census = take_census(self.show)
-        noted = f"rewrote {rewritten}, {census.left} are not encrypted with the newest key"
-        failed = f"{census.left} secrets are not encrypted with the newest key."
+        outcome = f"rewrote {rewritten}, {census.outdated} are not encrypted with the newest key"
+        failed = f"{census.outdated} secrets are not encrypted with the newest key."
         return Said(
             census_as_text(rewritten, census),
             census_as_data(rewritten, census),
-            noted,
-            failed if census.left and not dry_run else False,
+            outcome,
+            failed if census.outdated and not dry_run else False,
         )
 
 

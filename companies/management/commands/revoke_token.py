@@ -28,8 +28,8 @@ class Command(OperatorCommand):
         )
 
     def about(self, options: dict[str, Any]) -> tuple[str, int | None]:
-        given = options["prefix_or_token"]
-        return "", services.company_of_token(given) if given else options["company_id"]
+        token = options["prefix_or_token"]
+        return "", services.company_of_token(token) if token else options["company_id"]
 
     def run(
         self,
@@ -45,8 +45,8 @@ class Command(OperatorCommand):
             token = services.revoke_token(prefix_or_token or "", dry_run=dry_run)
         except (services.UnknownToken, services.UnknownCompany) as error:
             raise CommandError(str(error)) from error
-        said = f"{'would revoke' if dry_run else 'revoked'} {token} of company {token.company_id}"
-        return Said(said, {"prefix": token.prefix, "company_id": token.company_id}, said)
+        text = f"{'would revoke' if dry_run else 'revoked'} {token} of company {token.company_id}"
+        return Said(text, {"prefix": token.prefix, "company_id": token.company_id}, text)
 
 
 def revoked_all(tokens: list[ApiToken], dry_run: bool) -> Said:

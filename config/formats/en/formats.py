@@ -1,4 +1,4 @@
-"""How the desk writes a time in English. The page names the zone."""
+"""English formats of times at the desk. The page names the time zone."""
 
 DATE_FORMAT = "Y-m-d"
 TIME_FORMAT = "H:i"

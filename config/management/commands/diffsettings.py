@@ -4,7 +4,7 @@ from typing import Any
 from django.core.management.commands import diffsettings
 
 SECRET_NAMES = re.compile(r"(KEYS?|SECRET|PASSWORD|TOKEN|DSN)(_FALLBACKS)?$")
-# Their names do not say that a login may be in them.
+# Settings that may hold a login although their names do not match SECRET_NAMES.
 WITH_LOGINS = frozenset(
     {
         "CACHES",
@@ -20,7 +20,7 @@ HIDDEN = "(hidden)"
 
 
 class Command(diffsettings.Command):
-    """Django's own without secrets: what it prints is copied into tickets and chats."""
+    """Django's command without secrets: its output is copied into tickets and chats."""
 
     def output_hash(self, user_settings: dict[str, str], *rest: Any, **options: Any) -> list[str]:
         lines: list[str] = super().output_hash(hide_secrets(user_settings), *rest, **options)
@@ -33,12 +33,12 @@ class Command(diffsettings.Command):
         return lines
 
 
-def hide_secrets(shown: dict[str, str]) -> dict[str, str]:
-    return {name: HIDDEN if is_secret(name, value) else value for name, value in shown.items()}
+def hide_secrets(values: dict[str, str]) -> dict[str, str]:
+    return {name: HIDDEN if is_secret(name, value) else value for name, value in values.items()}
 
 
 def is_secret(name: str, value: str) -> bool:
-    """Tell by the name of a setting, and by what it shows, whether it holds a secret."""
+    """Tell by the name and the printed value of a setting whether it holds a secret."""
     if name in WITH_LOGINS or LOGIN.search(value):
         return True
     return bool(SECRET_NAMES.search(name)) and value not in ("''", "[]", "()", "None")

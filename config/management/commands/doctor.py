@@ -11,7 +11,7 @@ from core.health.examining import PATIENCE_SECONDS
 from core.watch import doctor
 from core.watch.doctor import Finding, Grade
 
-# Of the first file of variables: all on one host, where PostgreSQL knows us by our user.
+# Defaults of the first env file: everything on one host, with PostgreSQL's peer authentication.
 LOCAL = {
     "DATABASE_URL": "postgres://parceldesk@//var/run/postgresql/parceldesk",
     "BROKER_URL": "redis://127.0.0.1:6379/0",
@@ -34,7 +34,7 @@ writes the first file of variables instead, with fresh keys, and overwrites none
 python manage.py doctor --only broker clock --json
 python manage.py doctor --init --host desk.example.com --set EMAIL_HOST=mail.example.com"""
     changes = False
-    # They are the first check of all, and one that fails is a line like the others.
+    # The checks of settings are one of the command's own, so that a failure is a line of the table.
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -62,7 +62,7 @@ python manage.py doctor --init --host desk.example.com --set EMAIL_HOST=mail.exa
 
 
 def initial(options: dict[str, Any]) -> Said:
-    """Write the first file of variables. Raises CommandError where there is one, or no host."""
+    """Write the first env file. Raises CommandError without --host, or if the file exists."""
     path, host = options["file"].absolute(), options["host"]
     if not host or not HOST.fullmatch(host):
         raise CommandError("--host is needed: the name people type, such as desk.example.com.")
@@ -92,7 +92,7 @@ def initial(options: dict[str, Any]) -> Said:
 
 
 def chosen_checks(only: list[str]) -> list[doctor.Check]:
-    """Those of these names, or all. Raises CommandError for a name that none has."""
+    """Return the checks with these names, without names all. Raises CommandError if unknown."""
     checks = doctor.all_checks()
     names = {check.name for check in checks}
     if unknown := sorted(set(only) - names):

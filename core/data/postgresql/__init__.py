@@ -1,1 +1,1 @@
-"""Django's PostgreSQL backend, with a bound on how long a statement may be waited for."""
+"""Django's PostgreSQL backend, with a bound on the wait for a statement."""

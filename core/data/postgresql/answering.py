@@ -1,8 +1,7 @@
 """Time that a request has left to wait for a database that has stopped answering.
 
-Each statement is waited for by itself. A request that has waited in its row, or whose connection
-was found dead, would add one wait to another, so while the database is silent the request's own
-deadline counts.
+Each statement has a timeout of its own. A request that has waited in its queue, or whose connection
+was dead, would add up several, so while the database is silent the request's own deadline counts.
 """
 
 import time
@@ -13,12 +12,12 @@ from typing import NamedTuple
 
 import psycopg
 
-# Opening a connection cannot be given less.
+# Minimum connect timeout of libpq.
 LEAST_CONNECT_SECONDS = 2
 
 
 class AnswerTime(NamedTuple):
-    """When a request needs its answer; a strict time counts whatever the database does."""
+    """Time when a request needs its answer; a `strict` one counts whatever the database does."""
 
     at: float
     strict: bool
@@ -29,7 +28,7 @@ due: ContextVar[AnswerTime | None] = ContextVar("due", default=None)
 
 @contextmanager
 def answer_until(at: float, *, strict: bool = False) -> Iterator[None]:
-    """Have the statements within end in time; `at` is of `time.monotonic`."""
+    """Have the statements within end by `at`, a time of `time.monotonic`."""
     before = due.set(AnswerTime(at, strict))
     try:
         yield
@@ -38,7 +37,7 @@ def answer_until(at: float, *, strict: bool = False) -> Iterator[None]:
 
 
 class Silence:
-    """A process's knowledge of whether the database has answered lately."""
+    """Record of whether the database has answered this process lately."""
 
     def __init__(self) -> None:
         self.began = False
@@ -48,17 +47,17 @@ class Silence:
         until = due.get()
         if until is None or patience is None or not (self.began or until.strict):
             return patience
-        left = until.at - time.monotonic()
-        if left <= 0:
+        remaining = until.at - time.monotonic()
+        if remaining <= 0:
             raise psycopg.OperationalError("the database does not answer")
-        return min(patience, left)
+        return min(patience, remaining)
 
     def connect_seconds(self, most: int) -> int:
-        """Shorten the time for a connection likewise, in whole seconds; 0 is libpq's own limit."""
-        left = int(self.seconds_left(float(most) or None) or 0)
-        if left < min(most, LEAST_CONNECT_SECONDS):
+        """Shorten the connect timeout likewise, in whole seconds; 0 is libpq's own limit."""
+        seconds = int(self.seconds_left(float(most) or None) or 0)
+        if seconds < min(most, LEAST_CONNECT_SECONDS):
             raise psycopg.OperationalError("the database does not answer")
-        return left
+        return seconds
 
 
 SILENCE = Silence()

@@ -1,7 +1,7 @@
-"""Waiting for PostgreSQL has an end, and a server that takes no writes is as good as away.
+"""Bounded waits for PostgreSQL; a server that refuses writes counts as away.
 
-The server's own statement_timeout works as long as the server does. One that hangs, or that a
-network has cut off, would be waited for until the kernel gives up, after a quarter of an hour.
+statement_timeout works only as long as the server does. A server that hangs, or that a network has
+cut off, would be waited for until the kernel gives up, after a quarter of an hour.
 """
 
 import math
@@ -18,29 +18,29 @@ from psycopg.errors import ReadOnlySqlTransaction, _WaitTimeout
 
 from core.data.postgresql.answering import SILENCE
 
-# A server that was there so long ago is taken to be there, unless it has closed the connection.
+# A server that answered this recently is trusted, unless it has closed the connection.
 TRUSTED_SECONDS = 1.0
 
 
 class Waiter(Protocol):
-    """Who does something else while a connection of its own waits."""
+    """Interface of an event loop that works on while one of its connections waits."""
 
     @property
     def working(self) -> bool:
-        """Whether it is asked from where it can wait."""
+        """True if called from a context in which it can wait."""
 
     def wait(self, steps: Any, descriptor: int, seconds: float) -> Any:
-        """As psycopg.waiting.wait; raises TimeoutError when the time is over."""
+        """Wait like psycopg.waiting.wait; raises TimeoutError when the time is over."""
 
     def elsewhere(self, make: Any) -> Any:
-        """What `make` returns, which blocks."""
+        """Call `make`, which blocks, outside of the loop and return its result."""
 
 
 class BoundedConnection(psycopg.Connection[Any]):
-    """Waits for a statement for `patience` seconds at most; None is for ever.
+    """Connection that waits for a statement for at most `patience` seconds; None is for ever.
 
-    No transaction of ours is read-only, so a server that refuses a write for that reason is the
-    primary no longer. The connection is closed, and the next one looks for who is.
+    No transaction of ours is read-only, so a server that refuses a write as read-only is no longer
+    the primary. The connection is closed, and the next one finds the new primary.
     """
 
     patience: float | None = None
@@ -48,14 +48,16 @@ class BoundedConnection(psycopg.Connection[Any]):
     used_at = 0.0
 
     def is_quiet(self) -> bool:
-        """Whether the server has neither said anything nor closed the connection."""
+        """Return whether the server has neither sent anything nor closed the connection."""
         poll = select.poll()
         poll.register(self.pgconn.socket, select.POLLIN)
         return not poll.poll(0)
 
     def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
-        """As psycopg's own; raises OperationalError when the time is over or where the server
-        takes no writes, and closes.
+        """Wait for an answer like psycopg, but for a bounded time.
+
+        Closes the connection and raises OperationalError when the time is over, or if the server
+        takes no writes.
         """
         try:
             seconds = SILENCE.seconds_left(self.patience if timeout is None else timeout)
@@ -84,14 +86,14 @@ class BoundedConnection(psycopg.Connection[Any]):
 
 
 def bounded_psycopg() -> ModuleType:
-    """Everything that Django asks of psycopg, with connections of our own."""
+    """Return a copy of the module psycopg whose `connect` makes bounded connections."""
     module = ModuleType(psycopg.__name__)
     vars(module).update({**vars(psycopg), "connect": BoundedConnection.connect})
     return module
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Bounded by PATIENCE_SECONDS of the database's settings; its WAITER waits, if it has one."""
+    """Backend bounded by PATIENCE_SECONDS of the database's settings; its WAITER waits, if set."""
 
     Database = bounded_psycopg()
 
@@ -99,7 +101,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         seconds = SILENCE.connect_seconds(int(conn_params.get("connect_timeout") or 0))
         make = partial(super().get_new_connection, {**conn_params, "connect_timeout": seconds})
         waiter: Waiter | None = self.settings_dict.get("WAITER")
-        # Names are looked up, and servers tried one after the other.
+        # Blocks: names are resolved, and servers tried one after the other.
         try:
             connection: BoundedConnection = waiter.elsewhere(make) if waiter else make()
         except psycopg.errors.ConnectionTimeout:
@@ -110,13 +112,13 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return connection
 
     def is_usable(self) -> bool:
-        """Asked before the first statement of each request on a kept connection.
+        """Check a persistent connection; Django calls this before a request's first statement.
 
-        One that was used a moment ago and has not been closed since is not asked for a sign of life
+        One that was used a moment ago and has not been closed since is trusted without a query
         (decision page web-threads-keep-their-connection).
         """
-        kept: BoundedConnection | None = self.connection
-        if kept is not None and time.monotonic() - kept.used_at < TRUSTED_SECONDS:
+        current: BoundedConnection | None = self.connection
+        if current is not None and time.monotonic() - current.used_at < TRUSTED_SECONDS:
             with suppress(psycopg.Error, OSError):
-                return kept.is_quiet() or super().is_usable()
+                return current.is_quiet() or super().is_usable()
         return super().is_usable()

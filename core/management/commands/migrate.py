@@ -18,12 +18,12 @@ from core.watch.doctor import first_line
 
 T = TypeVar("T")
 
-# Whoever needs a table while we wait for it waits behind us.
+# While we wait for a table, every later request for it queues after us.
 LOCK_TIMEOUT_MS = 50
 PATIENCE_SECONDS = 600.0
 PAUSES_SECONDS = (0.1, 1.0)
 CHANGES_A_TABLE = re.compile(r"\b(ALTER|CREATE|DROP|LOCK|TRUNCATE)\b", re.IGNORECASE)
-# In one trip to the server, since what is locked stays so until the last statement of all.
+# One round trip to the server, since a lock is held until the last statement of all.
 BRIEFLY = f"SET lock_timeout = {LOCK_TIMEOUT_MS};\n{{}}\n;SET lock_timeout = DEFAULT"
 LONG = "1 minute"
 BEFORE_1_0 = ("companies", "0002_secrets_of_kept_answers")
@@ -36,10 +36,10 @@ ORDER BY xact_start
 
 
 class Command(migrate.Command):
-    """Django's own, which waits briefly for a table that is in use and tries again later."""
+    """Django's `migrate`, which waits only briefly for a table in use and retries later."""
 
     def execute(self, *args: Any, **options: Any) -> Any:
-        # Before Django's own checks, which ask the database as well.
+        # This must precede Django's own checks, which query the database as well.
         check_database(connections[options["database"]])
         return super().execute(*args, **options)
 
@@ -54,7 +54,7 @@ class Command(migrate.Command):
 
 
 def check_database(connection: BaseDatabaseWrapper) -> None:
-    """Raise CommandError where it does not answer, cannot hold every text, or is too old."""
+    """Raise CommandError if the database does not answer, is not UTF8, or predates 1.0.0."""
     try:
         encoding = encoding_of(connection)
     except OperationalError as error:
@@ -77,11 +77,11 @@ def check_database(connection: BaseDatabaseWrapper) -> None:
 
 
 def brief_waits(connection: BaseDatabaseWrapper) -> AbstractContextManager[None]:
-    """Statements that change a table do not wait for it for long.
+    """Let statements that change a table wait for it only briefly.
 
-    In a transaction they raise LockNotAvailable, and it is for the caller to begin anew. Outside
-    one they are tried again by themselves: what went before them stays. Those that do their work
-    CONCURRENTLY wait: nobody waits behind them, and they wait for every transaction there is.
+    In a transaction they raise LockNotAvailable, and the caller begins anew. Outside of one they
+    are retried by themselves, as earlier statements stay in effect. CONCURRENTLY is not bounded:
+    nobody waits for it, and it waits for every open transaction.
     """
 
     def bounded(
@@ -98,7 +98,7 @@ def brief_waits(connection: BaseDatabaseWrapper) -> AbstractContextManager[None]
 def try_until_free(
     connection: BaseDatabaseWrapper, do: Callable[[], T], tell: Callable[[], None] | None = None
 ) -> T:
-    """What `do` returns. Raises CommandError where a table is in use for PATIENCE_SECONDS."""
+    """Retry `do` until it gets its locks. Raises CommandError after PATIENCE_SECONDS."""
     until = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:
@@ -107,13 +107,13 @@ def try_until_free(
             if not isinstance(error.__cause__, LockNotAvailable):
                 raise
             if time.monotonic() > until:
-                raise CommandError(gave_up(connection)) from error
+                raise CommandError(in_use_message(connection)) from error
         if tell:
             tell()
         time.sleep(random.uniform(*PAUSES_SECONDS))  # noqa: S311 - no secret
 
 
-def gave_up(connection: BaseDatabaseWrapper) -> str:
+def in_use_message(connection: BaseDatabaseWrapper) -> str:
     with connection.cursor() as cursor:
         cursor.execute(IN_TRANSACTIONS, [LONG])
         long = [f"process {pid}: {query}" for pid, query in cursor.fetchall()]

@@ -7,7 +7,7 @@ from companies import audit
 from companies.commands import OperatorCommand, Said
 from deliveries.engine import holding
 
-# Within this time each loop has heard of it.
+# Within this time each loop has noticed the drain.
 HEARD_WITHIN_SECONDS = 2.5
 LOOK_EVERY_SECONDS = 0.2
 
@@ -33,20 +33,21 @@ until `resume`. New events are stored and wait. The state is a row, so restarts 
         if dry_run:
             busy = holding.requests_in_flight()
             return Said(f"would drain; {busy} in flight", {"draining": False, "in_flight": busy})
-        kept = holding.drain_loops(by=audit.shell_user(), reason=reason)
-        left = self.wait_for_silence(wait) if wait else holding.requests_in_flight()
-        text = f"draining since {kept.since:%Y-%m-%d %H:%M:%S} UTC; {left} in flight"
-        data = {"draining": True, "since": kept.since, "by": kept.by, "in_flight": left}
-        return Said(text, data, text, failed=bool(wait and left))
+        drain = holding.drain_loops(by=audit.shell_user(), reason=reason)
+        busy = self.wait_for_silence(wait) if wait else holding.requests_in_flight()
+        text = f"draining since {drain.since:%Y-%m-%d %H:%M:%S} UTC; {busy} in flight"
+        data = {"draining": True, "since": drain.since, "by": drain.by, "in_flight": busy}
+        return Said(text, data, text, failed=bool(wait and busy))
 
     def wait_for_silence(self, seconds: float) -> int:
-        """Requests that are still in flight when the time is over."""
-        begun = time.monotonic()
+        """Wait until nothing is in flight; return the requests that are when the time is over."""
+        start = time.monotonic()
         while True:
-            left, waited = holding.requests_in_flight(), time.monotonic() - begun
+            busy = holding.requests_in_flight()
+            waited = time.monotonic() - start
             if waited >= max(seconds, HEARD_WITHIN_SECONDS) or (
-                not left and waited >= HEARD_WITHIN_SECONDS
+                not busy and waited >= HEARD_WITHIN_SECONDS
             ):
-                return left
-            self.show(f"{left} in flight")
+                return busy
+            self.show(f"{busy} in flight")
             time.sleep(LOOK_EVERY_SECONDS)

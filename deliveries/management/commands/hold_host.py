@@ -54,7 +54,7 @@ two. Companies see that it is held, until when, and what --tell-companies says."
         if hours is not None and not 0 < hours <= holding.MOST_HOURS:
             raise CommandError(f"--hours takes more than 0, and {holding.MOST_HOURS} at most.")
         try:
-            name = holding.host_named(host)
+            name = holding.parse_host(host)
             if not dry_run:
                 by = audit.shell_user()
                 holding.hold_host(
@@ -68,12 +68,12 @@ two. Companies see that it is held, until when, and what --tell-companies says."
 
 
 def list_held() -> Said:
-    held = holding.held_hosts()
+    holds = holding.held_hosts()
     lines = [
         f"{each.host}  since {each.held_at:%Y-%m-%d %H:%M} UTC"
         f"{f' until {each.held_until:%Y-%m-%d %H:%M} UTC' if each.held_until else ''}, by {each.by}"
         f"{': ' if each.reason else ''}{each.reason}"
-        for each in held
+        for each in holds
     ]
     data = [
         {
@@ -84,6 +84,6 @@ def list_held() -> Said:
             "reason": each.reason,
             "public_reason": each.public_reason,
         }
-        for each in held
+        for each in holds
     ]
     return Said("\n".join(lines) or "no host is held", data)

@@ -8,12 +8,12 @@ from django.db import connection
 from django.utils import timezone
 
 from companies.commands import OperatorCommand, Said, for_terminal
-from deliveries.engine.rooms import SLOTS
+from deliveries.engine.slots import SLOTS
 from deliveries.monitoring import queue_picture
 from deliveries.monitoring.queue_picture import GROUPS, Totals, WaitingGroup
 
 MEASURED_SECONDS = 1.0
-# It is given up before it becomes the load.
+# A slow query is cancelled before it becomes the load.
 STATEMENT_TIMEOUT = "5s"
 
 
@@ -73,7 +73,7 @@ def row_line(row: WaitingGroup, now: datetime) -> str:
 
 
 def span_text(since: datetime | None, now: datetime) -> str:
-    """How long ago, in the two largest units: `3d 4h`, `12m 5s`."""
+    """Return the time passed, in its two largest units: `3d 4h`, `12m 5s`."""
     seconds = max(0, int((now - since).total_seconds())) if since else 0
     days, hours, minutes = seconds // 86_400, seconds // 3_600 % 24, seconds // 60 % 60
     if days:

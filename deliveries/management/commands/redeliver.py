@@ -13,8 +13,8 @@ from deliveries.models import STATES, Replay, State
 from deliveries.upkeep import replaying
 from deliveries.upkeep.choosing import Choice, ChosenCount, WaitsFor, count_chosen
 
-NARROWS = ("webhook", "company_id", "host", "since", "until")
-WAITS = {
+FILTERS = ("webhook", "company_id", "host", "since", "until")
+REASONS = {
     WaitsFor.PAUSED: "their webhook is paused",
     WaitsFor.INACTIVE: "their company is inactive",
     WaitsFor.HELD: "their host is held",
@@ -66,9 +66,9 @@ python manage.py redeliver --stop 3"""
             return stop_run(options["stop"], dry_run=options["dry_run"])
         if options["delivery"] is not None:
             return redeliver_one(options["delivery"], dry_run=options["dry_run"])
-        if all(options[name] is None for name in NARROWS):
+        if all(options[name] is None for name in FILTERS):
             raise CommandError("Give --delivery, --webhook, --company, --host, --since or --until.")
-        return self.send_many(choice_given(options), **options)
+        return self.send_many(choice_from(options), **options)
 
     def send_many(
         self,
@@ -82,11 +82,11 @@ python manage.py redeliver --stop 3"""
         chosen = count_chosen(choice, show=self.show)
         self.show("")
         if dry_run:
-            return said_chosen(f"{chosen.deliveries} would be sent again", chosen, sent=0)
+            return output_of(f"{chosen.deliveries} would be sent again", chosen, sent=0)
         if confirm is None and chosen.deliveries > replaying.FEW:
             confirm = self.ask(chosen)
         try:
-            done = replaying.send_chosen(
+            result = replaying.send_chosen(
                 choice, chosen, by=audit.shell_user(), rate=rate, confirmed=confirm
             )
         except replaying.BadRate as error:
@@ -94,13 +94,13 @@ python manage.py redeliver --stop 3"""
         except replaying.NotConfirmed as error:
             text = f"{chosen_words(chosen)}. Confirm with --confirm {chosen.deliveries}."
             raise CommandError(text, returncode=UNCONFIRMED) from error
-        if isinstance(done, int):
-            return said_chosen(f"{done} will be sent again", chosen, sent=done)
-        text = f"run {done.pk}: {chosen.deliveries} will be sent again, {done.rate} a second"
-        return said_chosen(text, chosen, sent=0, run=done.pk, rate=done.rate)
+        if isinstance(result, int):
+            return output_of(f"{result} will be sent again", chosen, sent=result)
+        text = f"run {result.pk}: {chosen.deliveries} will be sent again, {result.rate} a second"
+        return output_of(text, chosen, sent=0, run=result.pk, rate=result.rate)
 
     def ask(self, chosen: ChosenCount) -> int | None:
-        """The number that is typed, on a terminal."""
+        """Return the number typed on a terminal; None if there is none. Raises CommandError."""
         if not (self.stdout.isatty() and not self.as_json):
             return None
         self.stdout.write(f"{chosen_words(chosen)}.")
@@ -111,11 +111,12 @@ python manage.py redeliver --stop 3"""
         return int(digits)
 
 
-def choice_given(options: dict[str, Any]) -> Choice:
-    """Raises CommandError."""
-    now, until = timezone.now(), options["until"]
+def choice_from(options: dict[str, Any]) -> Choice:
+    """Return the choice that the options describe. Raises CommandError."""
+    now = timezone.now()
+    until = options["until"]
     try:
-        host = "" if options["host"] is None else holding.host_named(options["host"])
+        host = "" if options["host"] is None else holding.parse_host(options["host"])
     except holding.NoHost as error:
         raise CommandError(str(error)) from error
     return Choice(
@@ -130,7 +131,7 @@ def choice_given(options: dict[str, Any]) -> Choice:
 
 
 def chosen_words(chosen: ChosenCount) -> str:
-    """How many, to whom, and which of them wait or are left out."""
+    """Describe a choice: how many, to whom, and which of them wait or are left out."""
     text = (
         f"{chosen.deliveries:,} deliveries to {chosen.webhooks:,} webhooks"
         f" of {len(chosen.companies):,} companies"
@@ -139,20 +140,20 @@ def chosen_words(chosen: ChosenCount) -> str:
 
 
 def remarks(chosen: ChosenCount) -> list[str]:
-    waiting = [f"{count:,} of them wait: {WAITS[why]}" for why, count in chosen.waiting.items()]
+    waiting = [f"{count:,} of them wait: {REASONS[why]}" for why, count in chosen.waiting.items()]
     if chosen.deleted:
         waiting.append(f"{chosen.deleted:,} more are left out: their webhook is deleted")
     return waiting
 
 
-def said_chosen(text: str, chosen: ChosenCount, **done: int) -> Said:
+def output_of(text: str, chosen: ChosenCount, **extra: int) -> Said:
     data = {
         "deliveries": chosen.deliveries,
         "webhooks": chosen.webhooks,
         "companies": len(chosen.companies),
         "waiting": {str(why): count for why, count in chosen.waiting.items()},
         "deleted": chosen.deleted,
-        **done,
+        **extra,
     }
     return Said("\n".join([text, *remarks(chosen)]), data, text)
 
@@ -162,9 +163,9 @@ def redeliver_one(delivery: UUID, *, dry_run: bool) -> Said:
         raise CommandError(f"There is no delivery {delivery}.")
     if dry_run:
         return Said("1 would be sent again", {"deliveries": 1, "sent": 0})
-    sent = redelivery.redeliver([delivery])
-    text = f"{sent} will be sent again"
-    return Said(text, {"deliveries": 1, "sent": sent}, text)
+    count = redelivery.redeliver([delivery])
+    text = f"{count} will be sent again"
+    return Said(text, {"deliveries": 1, "sent": count}, text)
 
 
 def stop_run(run_id: int, *, dry_run: bool) -> Said:
@@ -182,11 +183,11 @@ def list_runs() -> Said:
     runs = Replay.objects.order_by("-pk")
 
     def lines() -> Iterator[str]:
-        some = False
+        has_runs = False
         for run in runs.iterator():
-            some = True
+            has_runs = True
             yield f"{progress(run)}  by {run.by}"
-        if not some:
+        if not has_runs:
             yield "nothing was ever sent again as a run"
 
     return Said(lines(), map(as_data, runs.iterator()))
@@ -195,8 +196,8 @@ def list_runs() -> Said:
 def progress(run: Replay) -> str:
     state = replaying.replay_state(run)
     text = f"run {run.pk}: {state}, {run.passed:,} of {run.total:,}, {run.rate} a second"
-    if left := replaying.seconds_left(run):
-        text += f", about {left // 60} min {left % 60} s left"
+    if seconds := replaying.seconds_left(run):
+        text += f", about {seconds // 60} min {seconds % 60} s left"
     if replaying.stands_still(run):
         text += f", stands still since {run.moved_at:%Y-%m-%d %H:%M} UTC"
     return text

@@ -17,7 +17,7 @@ The user name stays, and with it who did what. The user has to be switched off."
     def act(self, user: User, *, dry_run: bool) -> Said:
         try:
             counts = leavers.forget_user(user, dry_run=dry_run)
-        except leavers.StillHere as error:
+        except leavers.UserStillActive as error:
             raise CommandError(str(error)) from error
         rows = ", ".join(f"{number} {kind}" for kind, number in counts.items() if number)
         summary = f"{'would forget' if dry_run else 'forgot'} {user.username}"

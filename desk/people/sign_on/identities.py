@@ -215,7 +215,7 @@ def make_user(identity: Identity) -> User:
             agent = agents.create_agent(
                 name, None, email=name, names=identity.names, lead="lead" in role_names
             )
-            agents.begin_work(agent.user)
+            agents.make_available(agent.user)
             return agent.user
         first, last = identity.names
         user = User(username=name, email=name, first_name=first, last_name=last, is_staff=True)
@@ -241,7 +241,7 @@ def accept_invitation(user: User) -> None:
     """Accept a pending invitation, which ends its link."""
     waiting = Invitation.objects.filter(user=user, accepted_at=None, revoked_at=None)
     if waiting.update(accepted_at=timezone.now()):
-        agents.begin_work(user)
+        agents.make_available(user)
 
 
 def forget_sign_on(user: User, *, dry_run: bool = False) -> bool:

@@ -15,7 +15,6 @@ from shipments.feed import ingesting
 from shipments.feed.ingesting import Stopped, Tally
 
 INTERRUPTED = 130
-COUNTS = ("read", "changed", "events", "bad", "known")
 
 
 class Command(OperatorCommand):
@@ -39,14 +38,14 @@ class Command(OperatorCommand):
                 self.ingest(stream, tally)
         except OSError as error:
             if tally.reached:
-                self.tell(tally)
+                self.print_counts(tally)
             raise CommandError(f"{file}: {error.strerror or error}") from error
         except Stopped as error:
-            self.tell(tally)
-            raise CommandError(f"{stopped(tally)} The database: {error}") from error
+            self.print_counts(tally)
+            raise CommandError(f"{stop_message(tally)} The database: {error}") from error
         except KeyboardInterrupt as error:
-            self.tell(tally)
-            raise CommandError(stopped(tally), returncode=INTERRUPTED) from error
+            self.print_counts(tally)
+            raise CommandError(stop_message(tally), returncode=INTERRUPTED) from error
         counts = counts_of(tally)
         bad = f"{tally.bad} of {tally.read} lines were bad." if tally.bad else False
         return Said(one_line(counts), iter([counts]), one_line(counts), bad)
@@ -70,12 +69,18 @@ class Command(OperatorCommand):
         with progress:
             ingesting.ingest(stream, tally, report=report, advance=advance)
 
-    def tell(self, tally: Tally) -> None:
+    def print_counts(self, tally: Tally) -> None:
         self.stdout.write(one_line(counts_of(tally)))
 
 
 def counts_of(tally: Tally) -> dict[str, int]:
-    return {name: getattr(tally, name) for name in COUNTS}
+    return {
+        "read": tally.read,
+        "changed": tally.changed,
+        "events": tally.events,
+        "bad": tally.bad,
+        "known": tally.repeats,
+    }
 
 
 def one_line(counts: dict[str, int]) -> str:
@@ -89,15 +94,15 @@ def open_input(file: str) -> AbstractContextManager[BufferedIOBase]:
 
 
 def size(stream: BufferedIOBase) -> int | None:
-    """The size of a regular file in bytes; None for a pipe."""
+    """Return the size of a regular file in bytes; None for a pipe."""
     try:
-        found = os.fstat(stream.fileno())
+        status = os.fstat(stream.fileno())
     except OSError:
         return None
-    return found.st_size if stat.S_ISREG(found.st_mode) else None
+    return status.st_size if stat.S_ISREG(status.st_mode) else None
 
 
-def stopped(tally: Tally) -> str:
+def stop_message(tally: Tally) -> str:
     return (
         f"Stopped after line {tally.reached}. All lines up to it are recorded. To continue, run "
         "ingest again with the same input: recorded lines change nothing."

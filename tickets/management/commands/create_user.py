@@ -16,7 +16,7 @@ class Command(OperatorCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("username")
-        parser.add_argument("--role", required=True, choices=roles.BESIDE_THE_DESK)
+        parser.add_argument("--role", required=True, choices=roles.NON_AGENT_ROLES)
         parser.add_argument("--email", default="")
 
     def run(self, *args: Any, username: str, role: str, email: str, **options: Any) -> Said:

@@ -235,8 +235,8 @@ class Line:
         return self._lines.connect(self._actor, make)
 
 
-class Beside:
-    """Simulated deliveries.engine.beside.Beside, on the clock of the run."""
+class Runner:
+    """Simulated deliveries.engine.runner.Runner, on the clock of the run."""
 
     def __init__(self, actor: Actor, lines: Lines) -> None:
         self._actor, self._lines, self._clock = actor, lines, lines.scheduler
@@ -259,7 +259,7 @@ class Beside:
             return False
         return bool(self._statement and self._statement.finished) or self._clock.now >= self._until
 
-    def begin(self, work: Callable[[], Any]) -> "Future[Any]":
+    def start(self, work: Callable[[], Any]) -> "Future[Any]":
         future: Future[Any] = Future()
 
         def run() -> None:
@@ -272,19 +272,19 @@ class Beside:
         self.work.switch()
         return future
 
-    def go_on(self, seconds: float = 0.0) -> None:
+    def resume(self, seconds: float = 0.0) -> None:
         if seconds and not self.ready:
             self._actor.wait(self._clock.now + seconds)
         if self.ready and self.work:
             self.work.switch()
 
-    def patience(self, now: float) -> float:
+    def seconds_left(self, now: float) -> float:
         return max(0.0, self._until - now) if self.work and not self.work.dead else 0.0
 
-    def finish(self, work: Callable[[], Any]) -> Any:
-        future = self.begin(work)
+    def run(self, work: Callable[[], Any]) -> Any:
+        future = self.start(work)
         while not future.done():
-            self.go_on(1.0)
+            self.resume(1.0)
         return future.result()
 
     def pause(self, seconds: float) -> None:

@@ -1,7 +1,7 @@
 """Places of workers, each with an engine loop that is replaced after its end."""
 
 from deliveries.engine.loop import Engine
-from tools.faults.simulation.database import Beside
+from tools.faults.simulation.database import Runner
 from tools.faults.simulation.network import Bell, Transport
 from tools.faults.simulation.scheduler import Actor
 from tools.faults.simulation.stage import Stage
@@ -22,16 +22,16 @@ class Loop:
         self.stopping = False
         name = f"loop {self.number}.{self.times}"
         self.actor = Actor(self.run.scheduler, name, self.host, self._work)
-        self.beside = Beside(self.actor, self.run.lines)
+        self.runner = Runner(self.actor, self.run.lines)
         self.bell = Bell(self.actor)
-        self.run.lines.open_for(self.actor, self.beside, POOLED=False)
+        self.run.lines.open_for(self.actor, self.runner, POOLED=False)
         self.run.tell("started", who=name)
 
     def _work(self) -> None:
         try:
             while not self.stopping:
-                transport = Transport(self.actor, self.run.network, self.bell, self.beside)
-                Engine(transport, lambda: self.stopping, self.beside, self.bell).run()  # type: ignore[arg-type]
+                transport = Transport(self.actor, self.run.network, self.bell, self.runner)
+                Engine(transport, lambda: self.stopping, self.runner, self.bell).run()  # type: ignore[arg-type]
                 if not self.stopping:
                     self.actor.wait(self.run.scheduler.now + 3.0)
             self.run.tell("stopped", who=self.actor.name)
@@ -44,7 +44,7 @@ class Loop:
             return
         self.run.tell("killed", who=self.actor.name)
         self.run.lines.cut(self.actor)
-        self.actor.end(self.beside.work)
+        self.actor.end(self.runner.work)
 
     def stop(self) -> None:
         self.stopping = True

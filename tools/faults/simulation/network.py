@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from deliveries.http.answers import Failure, Reply
 from deliveries.http.proxies import Outage
 from deliveries.http.transport import Request
-from tools.faults.simulation.database import Beside
+from tools.faults.simulation.database import Runner
 from tools.faults.simulation.scheduler import Actor, Scheduler
 
 TIMEOUT_SECONDS = 5.0
@@ -153,7 +153,7 @@ class Transport:
     actor: Actor
     network: Network
     bell: Bell
-    beside: Beside
+    runner: Runner
     concurrency: int = 2048
     in_flight: int = 0
     rung: bool = False
@@ -179,9 +179,9 @@ class Transport:
         self.may_send = may_send
 
     def wait(self, seconds: float) -> list[Reply]:
-        ready = self._replies or self.bell.rung or self.beside.ready
+        ready = self._replies or self.bell.rung or self.runner.ready
         self.actor.wait(self.network.scheduler.now + (0.0 if ready else seconds))
-        self.rung = self.bell.rung or self.beside.ready
+        self.rung = self.bell.rung or self.runner.ready
         replies, self._replies = self._replies, []
         return replies
 

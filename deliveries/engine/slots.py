@@ -1,13 +1,13 @@
-"""Whose turn it is: how the slots of one engine loop are shared between webhooks. Pure.
+"""Sharing of the slots of one engine loop between webhooks. Pure.
 
-What is scarce is slots times seconds. A request holds its slot until it ends, so three rules keep
-those who are slow from those who are quick:
+The scarce resource is slots times seconds. A request holds its slot until it ends, so three rules
+protect quick receivers from slow ones:
 - a webhook has a window of its own (deliveries.engine.pace);
 - a company may hold as many slots as are free, so that many companies with many slow webhooks
   always leave some to the next;
-- slow and unknown webhooks together hold half of the slots at most, the last quarter of these only
-  for companies that hold none. A request that is older than a second is slow, whatever was expected
-  of it.
+- slow and unknown webhooks together hold at most half of the slots, and the last quarter of these
+  is for companies that hold none. A request older than a second counts as slow, whatever was
+  expected.
 Companies take turns, and the webhooks of a company take turns among themselves.
 Why: decision page engine-slots-are-shared-by-time.
 """
@@ -21,11 +21,11 @@ from deliveries.engine.round_robin import Turns, TurnsByKind
 
 SLOTS = 2048
 SLOW_SLOTS = SLOTS // 2
-# Of these, for companies of which nothing is in flight: what nobody knows yet may be quick.
+# Part of SLOW_SLOTS for companies with nothing in flight: an unknown webhook may be quick.
 FIRST_SLOTS = SLOW_SLOTS // 4
-# No more is claimed while so many are claimed and could be sent.
+# Claiming stops while this many claimed deliveries could be sent.
 ENOUGH_HELD = 640
-# So many deliveries of a webhook are claimed ahead at most, as many as it answers between claims.
+# Limit of a webhook's deliveries claimed ahead, which follow the successes between two claims.
 STOCK = 384
 # Requests in a row without an answer after which a host's webhooks share one request at a time.
 DEAD_AFTER = 3
@@ -33,7 +33,7 @@ DEAD_AFTER = 3
 
 @dataclass(eq=False, slots=True, weakref_slot=True)
 class Host:
-    """What the webhooks of one host and port have in common."""
+    """State shared by the webhooks of one host and port."""
 
     failures: int = 0
     in_flight: int = 0
@@ -45,7 +45,7 @@ class Host:
 
 @dataclass(eq=False, slots=True)
 class Flight:
-    """A request in flight, as the rooms count it."""
+    """A request in flight, with how its slot is counted."""
 
     lane: "Lane"
     host: Host
@@ -57,7 +57,7 @@ class Flight:
 
 @dataclass(eq=False, slots=True)
 class Lane:
-    """A webhook whose deliveries this loop sends, and those that it has claimed."""
+    """A webhook whose deliveries this loop sends, with those that it has claimed."""
 
     webhook_id: int
     company_id: int
@@ -67,19 +67,19 @@ class Lane:
     address: Address | None = None
     most: int | None = None
     in_flight: int = 0
-    # Since the last claim.
+    # Successes since the last claim.
     answered: int = 0
-    # Whether a claim may find something, and whether one is being made.
+    # `due`: a claim may find something. `claiming`: a claim is being made.
     due: bool = True
     claiming: bool = False
     failing: bool = False
-    # It goes to another loop as soon as nothing of it is in flight.
+    # The lane is transferred to another loop once nothing of it is in flight.
     leaving: bool = False
     fresh: deque[Claimed] = field(default_factory=deque)
     again: deque[Claimed] = field(default_factory=deque)
 
     @property
-    def held(self) -> int:
+    def stock(self) -> int:
         return len(self.fresh) + len(self.again)
 
     @property
@@ -91,15 +91,15 @@ class Lane:
         return limit if self.most is None else min(limit, self.most)
 
     def drop(self) -> list[Claimed]:
-        """Hand out what is held, to be given back."""
+        """Remove and return all claimed deliveries, to be given back."""
         dropped = [*self.fresh, *self.again]
         self.fresh.clear()
         self.again.clear()
         return dropped
 
 
-class Rooms:
-    """The slots of a loop. `now` is a monotonic clock."""
+class Slots:
+    """Slots of a loop. `now` is monotonic time."""
 
     def __init__(self) -> None:
         self.in_flight = 0
@@ -107,12 +107,12 @@ class Rooms:
         self.holding = 0
         self._of_company: dict[int, int] = {}
         self._quick: deque[Flight] = deque()
-        # Lanes that may be claimed from, and lanes with something claimed that may be started.
+        # Lanes to claim from, and lanes with claimed deliveries to start.
         self.to_claim: TurnsByKind[Lane] = TurnsByKind()
         self.to_start: Turns[Lane] = Turns()
 
     def has_slot(self, lane: Lane) -> bool:
-        """Whether its company and its kind may hold one more slot."""
+        """Return whether the lane's company and its kind may hold one more slot."""
         free = SLOTS - self.in_flight
         if self._of_company.get(lane.company_id, 0) >= free:
             return False
@@ -127,28 +127,28 @@ class Rooms:
         return min(1, room + FIRST_SLOTS)
 
     def allowance(self, lane: Lane, now: float) -> int:
-        """How many more deliveries of this webhook are worth claiming."""
+        """Return how many more deliveries of this webhook are worth claiming."""
         if not self.has_slot(lane):
             return 0
         if lane.host.dead:
-            return 1 - lane.held
+            return 1 - lane.stock
         free = SLOTS - self.in_flight
         if lane.pace.slow:
             free = min(free, self._slow_room(lane))
         room = min(lane.limit(now) - lane.in_flight, free)
-        return room + min(2 * lane.answered, STOCK) - lane.held
+        return room + min(2 * lane.answered, STOCK) - lane.stock
 
     def room_ahead(self, now: float) -> tuple[int, int]:
-        """How many more deliveries of quick webhooks to claim, and of slow ones.
+        """Return how many more deliveries of quick webhooks to claim, and of slow ones.
 
-        Of quick ones does not count what has to wait for its own receiver or company: others need
-        not wait for that. Of slow ones no more is claimed than they have slots.
+        Claimed deliveries of quick webhooks that wait for their own receiver or company do not
+        count, so that others need not wait for them. Slow webhooks get no more than their slots.
         """
         if self.holding < ENOUGH_HELD * 3 // 4 and not len(self.to_claim.slow):
             return ENOUGH_HELD - self.holding, 0
         quick = slow = 0
         for lane in self.to_start:
-            ready = min(lane.held, lane.limit(now) - lane.in_flight)
+            ready = min(lane.stock, lane.limit(now) - lane.in_flight)
             if lane.pace.slow:
                 slow += max(0, ready)
             elif ready > 0 and self.has_slot(lane):
@@ -156,17 +156,17 @@ class Rooms:
         return ENOUGH_HELD - quick, SLOW_SLOTS - FIRST_SLOTS - self.slow_in_flight - slow
 
     def has_nothing(self, company_id: int) -> bool:
-        """Whether none of its deliveries is in flight or held to be sent."""
+        """Return whether the company has no deliveries in flight or claimed."""
         return company_id not in self._of_company and not self.to_start.has(company_id)
 
     def hold(self, lane: Lane, delivery: Claimed) -> None:
-        """Keep a claimed delivery until its turn."""
+        """Store a claimed delivery until its turn."""
         (lane.again if delivery.step else lane.fresh).append(delivery)
         self.holding += 1
         self.to_start.add(lane)
 
     def next_start(self, now: float) -> tuple[Lane, Claimed] | None:
-        """The next delivery to send, or None when nothing that is held may be sent now.
+        """Remove and return the next delivery to send, or None if none may be sent now.
 
         A webhook's first attempts go before its retries.
         """
@@ -180,13 +180,13 @@ class Rooms:
                 continue
             delivery = (lane.fresh or lane.again).popleft()
             self.holding -= 1
-            if lane.held:
+            if lane.stock:
                 self.to_start.add(lane)
             return lane, delivery
         return None
 
     def start(self, lane: Lane, now: float) -> Flight:
-        """Count a request that begins."""
+        """Take a slot for a request."""
         lane.in_flight += 1
         lane.host.in_flight += 1
         self.in_flight += 1
@@ -198,8 +198,8 @@ class Rooms:
             self._quick.append(flight)
         return flight
 
-    def grow_old(self, now: float) -> None:
-        """Count as slow what has been in flight for longer than SLOW_SECONDS."""
+    def mark_slow(self, now: float) -> None:
+        """Count requests in flight for longer than SLOW_SECONDS as slow."""
         while self._quick and (self._quick[0].over or now - self._quick[0].started > SLOW_SECONDS):
             flight = self._quick.popleft()
             if not flight.over:
@@ -207,7 +207,7 @@ class Rooms:
                 self.slow_in_flight += 1
 
     def end(self, flight: Flight, now: float) -> None:
-        """Count a request that is over; what it says of its receiver comes with the others."""
+        """Free the slot of a request; the methods below learn from its outcome."""
         lane = flight.lane
         flight.over = True
         lane.in_flight -= 1
@@ -216,27 +216,27 @@ class Rooms:
         self.in_flight -= 1
         if flight.slow:
             self.slow_in_flight -= 1
-        left = self._of_company[lane.company_id] - 1
-        if left:
-            self._of_company[lane.company_id] = left
+        remaining = self._of_company[lane.company_id] - 1
+        if remaining:
+            self._of_company[lane.company_id] = remaining
         else:
             del self._of_company[lane.company_id]
-        if lane.held:
+        if lane.stock:
             self.to_start.add(lane)
 
     def succeeded(self, flight: Flight, seconds: float, now: float) -> None:
-        """Learn from a success that took so long."""
+        """Learn from a success that took `seconds`."""
         flight.host.failures = 0
         flight.lane.answered += 1
         flight.lane.pace.answered(seconds, flight.unloaded, now)
 
     def refused(self, flight: Flight, seconds: float) -> None:
-        """Learn from an answer that was no success."""
+        """Learn from an error response."""
         flight.host.failures = 0
         flight.lane.pace.refused(seconds)
 
     def unanswered(self, flight: Flight, seconds: float) -> None:
-        """Learn from a request that got no answer."""
+        """Learn from a request without a response."""
         flight.host.failures += 1
         flight.lane.pace.unanswered(seconds)
 

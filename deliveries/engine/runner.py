@@ -1,8 +1,8 @@
-"""Work at the database beside the loop, in the loop's own thread.
+"""Cooperative execution of database work in the loop's own thread.
 
-The work gives way wherever it would wait for the server, and goes on once the server has answered.
-A second thread does the same and costs more: libcurl gives the interpreter up some fifteen times
-for each request, and two threads that want it wake each other each time.
+The work yields to the loop wherever it would wait for the server, and resumes once the server has
+answered. A second thread would cost more: libcurl releases the interpreter lock some fifteen times
+per request, and two threads that compete for it wake each other each time.
 Why: decision page engine-waits-for-the-database-beside-the-network.
 """
 
@@ -18,21 +18,21 @@ from greenlet import getcurrent, greenlet
 
 from core.jobs.bell import Bell
 
-READ, WRITE = 1, 2  # As psycopg says what it waits for, and what is ready.
+READ, WRITE = 1, 2  # psycopg's values for Wait and Ready
 _EVENTS = {
     READ: select.EPOLLIN,
     WRITE: select.EPOLLOUT,
     READ | WRITE: select.EPOLLIN | select.EPOLLOUT,
 }
 
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
 
-class Beside:
-    """One piece of work at a time. `fileno` is readable when it can go on."""
+class Runner:
+    """Runner of one piece of database work at a time; `fileno` is readable when it can continue."""
 
     def __init__(self) -> None:
-        # When the work goes on at the latest, by the monotonic clock.
+        # Monotonic time by which the work must be resumed at the latest.
         self._until = math.inf
         self._epoll = select.epoll()
         self._loop: greenlet | None = None
@@ -44,9 +44,9 @@ class Beside:
     def close(self) -> None:
         self._epoll.close()
 
-    def begin(self, work: Callable[[], Made]) -> "Future[Made]":
-        """Do as much of it as goes without waiting; the rest is for `go_on`."""
-        future: Future[Made] = Future()
+    def start(self, work: Callable[[], Result]) -> "Future[Result]":
+        """Run the work until it first waits; `resume` does the rest."""
+        future: Future[Result] = Future()
 
         def run() -> None:
             try:
@@ -58,39 +58,39 @@ class Beside:
         self._work.switch()
         return future
 
-    def go_on(self, seconds: float = 0.0) -> None:
-        """Go on with the work if, within `seconds`, what it waits for is there or its time over."""
+    def resume(self, seconds: float = 0.0) -> None:
+        """Resume the work if it can continue, or times out, within `seconds`."""
         if self._work and not self._work.dead:
             events = self._epoll.poll(seconds)
             if events or time.monotonic() >= self._until:
                 self._work.switch(events[0][1] if events else 0)
 
-    def patience(self, now: float) -> float:
-        """For how long it may be waited for the work, in seconds."""
+    def seconds_left(self, now: float) -> float:
+        """Return the seconds until the work times out; 0 without work."""
         return max(0.0, self._until - now) if self._work and not self._work.dead else 0.0
 
-    def finish(self, work: Callable[[], Made]) -> Made:
-        """What the work returns, doing nothing else meanwhile."""
-        future = self.begin(work)
+    def run(self, work: Callable[[], Result]) -> Result:
+        """Run the work to its end, blocking, and return its result."""
+        future = self.start(work)
         while not future.done():
-            self.go_on(min(1.0, self.patience(time.monotonic())))
+            self.resume(min(1.0, self.seconds_left(time.monotonic())))
         return future.result()
 
     @property
     def working(self) -> bool:
-        """Whether whoever asks is the work itself."""
+        """True if the caller is the work itself."""
         return getcurrent() is self._work
 
     def pause(self, seconds: float) -> None:
-        """For the work: give way for so long."""
+        """Yield to the loop for so many seconds; for the work."""
         if not self.working:
             return time.sleep(seconds)
         self._give_way(time.monotonic() + seconds)
 
-    def wait(self, steps: Generator[int, int, Made], descriptor: int, seconds: float) -> Made:
-        """For the work: take psycopg's steps, giving way between them.
+    def wait(self, steps: Generator[int, int, Result], descriptor: int, seconds: float) -> Result:
+        """Run psycopg's wait generator, yielding to the loop between steps; for the work.
 
-        Raises TimeoutError after so many seconds.
+        Raises TimeoutError after `seconds`.
         """
         until = time.monotonic() + seconds
         try:
@@ -98,14 +98,14 @@ class Beside:
             while True:
                 wanted = steps.send(self._ready(descriptor, wanted, until))
         except StopIteration as end:
-            made: Made = end.value
-            return made
+            result: Result = end.value
+            return result
 
-    def elsewhere(self, make: Callable[[], Made]) -> Made:
-        """For the work: what `make` returns, which may block, from a thread of its own."""
+    def elsewhere(self, make: Callable[[], Result]) -> Result:
+        """Return the result of `make`, a blocking function, from a new thread; for the work."""
         if not self.working:
             return make()
-        bell, future = Bell(), Future[Made]()
+        bell, future = Bell(), Future[Result]()
 
         def run() -> None:
             try:
@@ -120,28 +120,28 @@ class Beside:
         return future.result()
 
     def _ready(self, descriptor: int, wanted: int, until: float) -> int:
-        """Which of `wanted` is possible, as soon as one is. Raises TimeoutError."""
+        """Wait until READ or WRITE of `wanted` is possible; returns which. Raises TimeoutError."""
         poll = select.poll()
         poll.register(descriptor, _EVENTS[wanted])
         events = poll.poll(0)
-        found = events[0][1] if events else self._watch(descriptor, _EVENTS[wanted], until)
-        if not found:
+        ready = events[0][1] if events else self._watch(descriptor, _EVENTS[wanted], until)
+        if not ready:
             raise TimeoutError
-        writable = WRITE if found & select.EPOLLOUT else 0
-        return writable | (READ if found & ~select.EPOLLOUT else 0)
+        writable = WRITE if ready & select.EPOLLOUT else 0
+        return writable | (READ if ready & ~select.EPOLLOUT else 0)
 
     def _watch(self, descriptor: int, events: int, until: float) -> int:
         once = events | select.EPOLLONESHOT
         try:
             self._epoll.modify(descriptor, once)
-        except FileNotFoundError:  # It is new; a former one of this number left when it was closed.
+        except FileNotFoundError:  # A new descriptor: closing an earlier one unregistered it.
             self._epoll.register(descriptor, once)
         return self._give_way(until)
 
     def _give_way(self, until: float) -> int:
         self._until = until
         try:
-            found: int = self._loop.switch() if self._loop else 0
-            return found
+            events: int = self._loop.switch() if self._loop else 0
+            return events
         finally:
             self._until = math.inf
