@@ -15,11 +15,17 @@ from django.test import Client
 from django.utils import translation
 from pytest_django import Settings
 
+from companies.models import Company
+from core.models import Mail
+from desk.claim_file.contents import delivery_columns, pdf_contents, read_claim, scan_columns
 from desk.models import Macro
+from desk.queue.export import export_columns
 from tests import builders as build
 from tests.browser.world import DAY, World
 from tests.desk.crawling import Page, crawl
+from tickets import working
 from tickets.models import Calendar, RequestedDocument, TicketType
+from tickets.statuses import Status
 from tools.dev import translations
 from webhooks.event_types import registry
 
@@ -122,3 +128,32 @@ def test_each_page_is_whole_and_says_no_english_word_in_spanish(
     assert len(pages) > 90
     assert {address: texts for address, texts in english_words.items() if texts} == {}
     assert [address for address, page in pages.items() if broken(page)] == []
+
+
+def test_files_and_letters_say_no_english_word_in_spanish(
+    company: Company, english: set[str]
+) -> None:
+    company.language, company.contact_email = "es", "dev@acme.example"
+    company.save()
+    eve = build.agent("eve", group="lead").user
+    shipment = build.shipment(company, tracking_number="770012345", carrier_name="redpack")
+    ticket = build.ticket(
+        company, type_id=4, shipment_id=shipment.pk, status=Status.IN_REVIEW, comments="Roto."
+    )
+    working.move(ticket.pk, Status.INCOMPLETE, user=eve, reason="Falta.", requested=["Factura"])
+    ticket.refresh_from_db()
+    letter = Mail.objects.get()
+    # Below are calls for programs.
+    told, *calls = re.split(r"Para .*? por API", letter.text)
+
+    with translation.override("es"):
+        claim = pdf_contents(read_claim(ticket), "es")
+        tables = [part for part in claim["sections"] if "columns" in part]
+        texts = [letter.subject, *told.splitlines(), *export_columns(), claim["title"]]
+        texts += [*scan_columns(), *delivery_columns(), *(one["title"] for one in tables)]
+        texts += [text for fact in claim["facts"] for text in fact]
+
+    assert calls
+    assert len(texts) > 50
+    plain = [FOR_PROGRAMS.sub(" ", text) for text in texts]
+    assert [text for text in plain if words(text.replace(company.name, "")) & english] == []

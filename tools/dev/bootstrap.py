@@ -44,7 +44,8 @@ usage: ./dev COMMAND
                          ./dev manage help lists them
   lint                   style, types and templates: what ruff, mypy and djlint say
   translate [CODE ...]   the sentences of the code into locale/, compiled for Django; fails where
-                         one has no translation yet; a CODE such as fr begins a language
+                         one has no translation yet or says a word that docs/spanish.md bans;
+                         a CODE such as fr begins a language
   openapi                the API's description: what openapi-spec-validator, spectral and redocly
                          say; the last two need npx and a network
   schemathesis           every operation, asked what its description allows and what it does not;
