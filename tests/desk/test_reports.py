@@ -149,6 +149,13 @@ def test_a_file_has_the_table_of_the_page_with_plain_numbers(lead: Client) -> No
     assert lead.get(f"{REPORT}nothing.csv").status_code == 404
 
 
+def test_report_keeps_its_filters_in_the_form(lead: Client) -> None:
+    page = lead.get(f"{REPORT}?type=4&carrier=redpack").content.decode()
+
+    assert '<option value="4" selected>' in page
+    assert 'name="carrier" list="carrier-names" value="redpack"' in page
+
+
 @pytest.mark.parametrize(
     ("query", "says"),
     [
