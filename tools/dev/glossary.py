@@ -40,10 +40,10 @@ def breaches(catalogue: polib.POFile, page: Path) -> Iterator[Breach]:
     banned = banned_words(text)
     allowed = [(start.strip("…"), word) for start, word, _ in table(text, EXCEPTIONS)]
     for entry in catalogue:
-        said = PLACE.sub(" ", " ".join([entry.msgstr, *entry.msgstr_plural.values()]))
+        translation = PLACE.sub(" ", " ".join([entry.msgstr, *entry.msgstr_plural.values()]))
         for word, pattern, instead in banned:
             excused = any(entry.msgid.startswith(one) for one, says in allowed if says == word)
-            if pattern.search(said) and not excused:
+            if pattern.search(translation) and not excused:
                 yield Breach(entry.msgid, word, instead)
 
 
