@@ -662,7 +662,7 @@ def main(arguments: list[str] | None = None) -> int:
         warn(f"{options.url} does not answer: {error}. Does the service run there? See --url")
     except Refused as error:
         token = " Is the token whole, and of this service?" if error.status == 401 else ""
-        warn(f"the service refuses ({error.status}): {error}{token}")
+        warn(f"the service answered {error.status}: {error}{token}")
     else:
         return 0
     return 1

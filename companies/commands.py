@@ -22,7 +22,7 @@ AGO = re.compile(r"([0-9]{1,9})([smhd])", re.ASCII)
 UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 
-class Said(NamedTuple):
+class CommandResult(NamedTuple):
     """Output of a command: `text` for people, `data` for programs with --json.
 
     Long ones are iterators: of lines, and of objects, each of which becomes a line of JSON.
@@ -37,7 +37,7 @@ class Said(NamedTuple):
 
 
 class OperatorCommand(BaseCommand):
-    """A command whose `run` does the work and returns a Said.
+    """A command whose `run` does the work and returns a CommandResult.
 
     Every run is written to the audit log with its arguments, except one with --dry-run, and those
     of a command that changes nothing (`changes`).
@@ -53,7 +53,7 @@ class OperatorCommand(BaseCommand):
     # True if this run prints JSON.
     as_json = False
 
-    def run(self, *args: Any, **options: Any) -> Said:
+    def run(self, *args: Any, **options: Any) -> CommandResult:
         """Do the work. Raises CommandError for what the operator has to correct."""
         raise NotImplementedError
 
@@ -92,7 +92,7 @@ class OperatorCommand(BaseCommand):
         if answer.failed:
             raise SystemExit(1)
 
-    def say(self, answer: Said) -> None:
+    def say(self, answer: CommandResult) -> None:
         """Write the output, which a long command computes meanwhile."""
         try:
             for text in json_lines(answer.data) if self.as_json else text_lines(answer.text):
@@ -106,7 +106,7 @@ class OperatorCommand(BaseCommand):
         """Return whether a run with these options changes anything."""
         return self.changes and not options.get("dry_run")
 
-    def audited(self, options: dict[str, Any]) -> Said:
+    def audited(self, options: dict[str, Any]) -> CommandResult:
         if not self.acts(options):
             return self.run(**options)
         about, company_id = self.about(options)
@@ -169,7 +169,7 @@ def parse_days(days: float | None, option: str = "--expires-in") -> timedelta | 
     return timedelta(days=days)
 
 
-def moment_given(text: str) -> datetime:
+def parse_moment(text: str) -> datetime:
     """Parse a time: ISO 8601, in UTC without an offset, or an age such as 90m, 24h or 7d."""
     if match := AGO.fullmatch(text):
         try:

@@ -146,7 +146,7 @@ def erase_all_of(
             move_on(erasure, part, None, {})
         part.follow_up()
         for keys, after in part.walk(company_id, erasure.after):
-            anew(partial(take_step, erasure, part, keys, after))
+            retry_moved_rows(partial(take_step, erasure, part, keys, after))
             part.follow_up()
             show(f"{part.name}: {sum(erasure.counts.values())} rows so far")
     end_erasure(erasure)
@@ -168,7 +168,7 @@ def begin_erasure(company_id: int) -> Erasure:
     return erasure
 
 
-def anew(step: Callable[[], T]) -> T:
+def retry_moved_rows(step: Callable[[], T]) -> T:
     """Run a step, again if a row moved to another partition while it waited for its lock."""
     for _ in range(MOST_MOVES):
         try:

@@ -21,7 +21,7 @@ def make_platform_token(environment: str) -> str:
     return f"{FEED}{make_token(environment)}"
 
 
-def shown_token(authorization: str) -> str:
+def bearer_token(authorization: str) -> str:
     """Return the token of an Authorization header, cut to LONGEST_TOKEN; empty if it has none."""
     scheme, _, token = authorization.partition(" ")
     return token[:LONGEST_TOKEN] if scheme.lower() == "bearer" else ""

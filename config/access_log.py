@@ -14,7 +14,7 @@ from django.http import HttpRequest, HttpResponse
 
 from companies.models import Company, Token
 from core.watch.url_secrets import shown_path
-from desk.live.asking import ADDRESS as LIVE
+from desk.live.polling import ADDRESS as LIVE
 from desk.people.signing_in import client_address
 
 logger = getLogger("parceldesk.access")

@@ -90,7 +90,7 @@ def begin_run(task_id: str, task: Any, **_: object) -> None:
     headers = task.request.headers or {}
     running[task_id] = stack = ExitStack()
     request_id = str(headers.get(request_ids.CELERY_HEADER) or "")
-    stack.enter_context(request_ids.named(request_id))
+    stack.enter_context(request_ids.request_scope(request_id))
     parent = str(headers.get(traces.TRACEPARENT) or "")
     span = traces.tracer.span(task.name, kind="consumer", parent=parent, task=task.name)
     stack.enter_context(span)

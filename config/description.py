@@ -4,27 +4,29 @@ Requests and responses of an endpoint are described in the schema.py of its app.
 """
 
 ABOUT = """\
-Companies open support tickets and register webhooks. The [guides](/docs/guides) say how to begin,
-and everything that is worth knowing.
+Companies open support tickets and register webhooks. Start with the
+[guides](/docs/guides).
 
 **Authentication.** Every request carries `Authorization: Bearer <API token>`.
 
 **Errors.** Every answer is JSON. Management paths answer `statusCode`, `error`, `message`, `code`
 and, when fields are wrong, `errors`. Paths under `/ship/` answer `meta` "error" and the same inside
-`error`, where `code` is the status and `reason` the word. Let programs go by that word: messages
-may be reworded.
+`error`, where `code` is the status and `reason` the error code. Programs should test the code:
+messages may be reworded.
 
-**Traces.** Every answer has `X-Request-Id`: the request's own, if it is 1 to 128 of
-`A-Z a-z 0-9 . _ -`, else a new one. Name it when you ask about a request.
+**Request ids.** Every answer has an `X-Request-Id`: the one you sent, if it is 1 to 128 of
+`A-Z a-z 0-9 . _ -`, else a new one. Quote it when you contact support about a request.
 
-**Strictness.** Unknown fields are refused by name. Numbers are not strings: `"5"`, `true` and `5.0`
-are not integers. Bodies are at most 1 MiB, those with a file 15 MiB.
+**Validation.** Unknown fields are refused by name. `"5"`, `true` and `5.0` are not integers. Bodies
+are at most 1 MiB, or 15 MiB with a file.
 
-**Limits.** Requests are counted per company and minute: see the `RateLimit-*` headers.
+**Rate limits.** Requests are counted per company and minute: see the `RateLimit-*` headers.
 
-**Asking again.** What is read has an `ETag`: sent in `If-None-Match`, an unchanged answer is a 304.
+**Conditional requests.** Answers to GET have an `ETag`. Send it in `If-None-Match`: an unchanged
+resource is answered with 304 and no body.
 
-**Repeating.** A POST with an `Idempotency-Key` may be sent again within 24 hours and is done once.
+**Idempotency.** A POST with an `Idempotency-Key` can be retried within 24 hours: it takes effect
+once.
 """
 
 SPECTACULAR = {

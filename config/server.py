@@ -39,7 +39,7 @@ from core.data.postgresql.answering import answer_until
 from core.measures import catalogue, counting
 from core.watch.log_bound import REFUSALS
 from core.watch.process_kinds import become_kind
-from core.watch.request_ids import named
+from core.watch.request_ids import request_scope
 from core.watch.url_secrets import working_on
 
 # A client gets an error within ten seconds if the database hangs, its wait for a thread included.
@@ -134,7 +134,7 @@ class Worker(ThreadWorker):
         self.clients.close_overdue()
         self.patient.turn()
         self.queue.start_ready()
-        REFUSALS.say_left_out()
+        REFUSALS.log_suppressed()
         self.sums.turn()
 
     def finish(self, crowd: Crowd) -> None:
@@ -248,5 +248,5 @@ class Worker(ThreadWorker):
     def fail(self, connection: Any, error: Exception, request: Any = None) -> None:
         """Write the error for invalid HTTP, or for an application that failed before its answer."""
         urls = working_on(getattr(request, "uri", ""))
-        with suppress(OSError), named(client_request_id(request)), urls:
+        with suppress(OSError), request_scope(client_request_id(request)), urls:
             self.handle_error(request, connection.sock, connection.client, error)

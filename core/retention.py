@@ -44,7 +44,7 @@ class Sweep:
     lines: list[str] = field(default_factory=list)
     rows: dict[str, int] = field(default_factory=dict)
     # Partitions that were in use, and so could not be dropped.
-    kept: list[str] = field(default_factory=list)
+    kept_weeks: list[str] = field(default_factory=list)
     # Kinds that could not be deleted, or only in part.
     failed: dict[str, Exception] = field(default_factory=dict)
     now: datetime = field(default_factory=timezone.now)
@@ -85,8 +85,8 @@ class Sweep:
 
     def refuse_weeks_in_use(self) -> None:
         """Raise WeeksInUse if a week could not be dropped."""
-        if self.kept:
-            raise WeeksInUse(f"in use, and dropped by a later run: {', '.join(self.kept)}")
+        if self.kept_weeks:
+            raise WeeksInUse(f"in use, and dropped by a later run: {', '.join(self.kept_weeks)}")
 
 
 Forget = Callable[[Sweep, datetime], None]

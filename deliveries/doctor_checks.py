@@ -17,9 +17,9 @@ from core.watch.hosts import SILENT_SECONDS, host_name, traits_by_host
 from core.watch.readiness import part
 from deliveries.engine import leases
 from deliveries.engine.holding import current_drain, held_hosts
+from deliveries.engine.proxy_check import probe_proxy, proxy_status
 from deliveries.engine.slots import SLOTS
 from deliveries.engine.standing_by import PRESSED_SLOTS
-from deliveries.engine.way_out import probe_proxy, proxy_status
 from deliveries.models import Replay, State
 from deliveries.monitoring import backlog
 from deliveries.upkeep import partitions, replaying

@@ -121,7 +121,7 @@ def listening_types(company_ids: Collection[int]) -> set[tuple[int, int]]:
     )
 
 
-def is_heard(company_id: int, type_id: int) -> bool:
+def has_listener(company_id: int, type_id: int) -> bool:
     """Return whether a webhook of the company listens to the type: `listening_types` for one."""
     with statements.cursor() as cursor:
         cursor.execute(HAS_LISTENER, [company_id, type_id])

@@ -24,7 +24,7 @@ def forget_deliveries(sweep: Sweep, before: datetime) -> None:
         only_weeks=sweep.only_weeks,
     )
     sweep.rows["deliveries"] = pruned.rows
-    sweep.kept += pruned.kept
+    sweep.kept_weeks += pruned.kept_weeks
     runs = Replay.objects.filter(ended_at__lt=before).order_by("pk")
     run_count = delete_in_steps(runs, dry_run=sweep.dry_run)
     sweep.note("deliveries", run_count, "runs of deliveries sent again")

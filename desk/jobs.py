@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from core.jobs.job import job
-from desk.reports import kept
+from desk.reports import figure_cache
 from desk.storms import replies, services
 from desk.ticket import leaving
 
@@ -30,6 +30,11 @@ def send_answers() -> int:
 
 
 # Runs twice within the lifetime of cached figures, so that no lead has to wait for them.
-@job(every=timedelta(seconds=30), limit_seconds=120, has_work=kept.is_looked_at, in_child=True)
+@job(
+    every=timedelta(seconds=30),
+    limit_seconds=120,
+    has_work=figure_cache.is_looked_at,
+    in_child=True,
+)
 def count_figures() -> int:
-    return kept.count_ahead()
+    return figure_cache.count_ahead()

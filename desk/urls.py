@@ -6,7 +6,7 @@ from desk.automations import pages as automation_pages
 from desk.claim_file import pages as claim_file_pages
 from desk.first_run import pages as first_run_pages
 from desk.joining import pages as joining_pages
-from desk.live import asking, notification_pages
+from desk.live import notification_pages, polling
 from desk.opening import pages as opening_pages
 from desk.palette import pages as palette_pages
 from desk.people import (
@@ -55,7 +55,7 @@ urlpatterns = [
     path("preferences/", preference_pages.preferences_page, name="desk_preferences"),
     path("sessions/", session_pages.own_sessions_page, name="desk_sessions"),
     path("sessions/<int:user_id>/", session_pages.user_sessions_page, name="desk_user_sessions"),
-    path("live/", asking.live_page, name="desk_live"),
+    path("live/", polling.live_page, name="desk_live"),
     path("live/mine/", notification_pages.mine_page, name="desk_live_mine"),
     path("notifications/", notification_pages.list_page, name="desk_notifications"),
     path("notifications/read/", notification_pages.read_page, name="desk_notifications_read"),

@@ -8,7 +8,7 @@ from django.conf import settings
 from shipments.carriers import carrier_key
 
 # Addresses in November 2026. A page without {number} has a form for it.
-READY = {
+CARRIER_PAGES = {
     "99minutos": "https://tracking.99minutos.com/search/{number}",
     "Correos": "https://www.correos.es/es/es/herramientas/localizador/envios/detalle"
     "?tracking-number={number}",
@@ -43,8 +43,8 @@ def parcel_context(carrier: str, number: str) -> dict[str, str]:
 
 def carrier_page(carrier: str, number: str) -> str:
     """Return the address of the carrier's page of a parcel; "" for an unknown carrier."""
-    pages = {name_key(name): page for name, page in READY.items()}
-    pages |= {name_key(alias): READY[name] for alias, name in ALIASES.items()}
+    pages = {name_key(name): page for name, page in CARRIER_PAGES.items()}
+    pages |= {name_key(alias): CARRIER_PAGES[name] for alias, name in ALIASES.items()}
     pages |= {name_key(name): page for name, page in settings.CARRIER_PAGES}
     page = pages.get(name_key(carrier), "")
     return page.replace("{number}", quote(number.strip(), safe="")) if is_page(page) else ""

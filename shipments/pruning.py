@@ -11,7 +11,7 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from deliveries.upkeep import pruning
-from deliveries.upkeep.pruning import Log, Pruned, Told
+from deliveries.upkeep.pruning import Log, Pruned, PruneRun
 
 UPDATES = Log("shipments_trackingupdate", "day")
 # Pages of a partition per statement: 2 MiB, some ten thousand updates.
@@ -35,7 +35,7 @@ SELECT count(*) FROM shipments_trackingupdate WHERE shipment_id = ANY(%s) AND da
 
 
 def prune_updates(
-    before: datetime, output: Told, *, needed: QuerySet[Any, Any], only_weeks: bool
+    before: datetime, output: PruneRun, *, needed: QuerySet[Any, Any], only_weeks: bool
 ) -> Pruned:
     """Delete the tracking updates of shipments without any update since the day of `before`.
 
@@ -44,7 +44,9 @@ def prune_updates(
     deleted update is new.
     """
     before = before.replace(hour=0, minute=0, second=0, microsecond=0)
-    weeks = (pruning.weeks_before if only_weeks else pruning.weeks_begun)(UPDATES, before)
+    weeks = (pruning.weeks_before if only_weeks else pruning.partitions_begun_before)(
+        UPDATES, before
+    )
     count = keep_needed(weeks, before, needed, output)
     if count:
         verb = "would keep" if output.dry_run else "kept"
@@ -54,7 +56,7 @@ def prune_updates(
 
 
 def keep_needed(
-    weeks: list[str], before: datetime, needed: QuerySet[Any, Any], output: Told
+    weeks: list[str], before: datetime, needed: QuerySet[Any, Any], output: PruneRun
 ) -> int:
     """Move the old updates of needed shipments to the current week; return their number."""
     moved_shipments: set[int] = set()

@@ -20,7 +20,7 @@ def link_incidences(ticket: Ticket) -> None:
     """Link a new ticket to every open incidence of its company's shipment that matches."""
     if ticket.shipment_id is None:
         return
-    rows = MATCHING.ask(
+    rows = MATCHING.fetch(
         shipment=ticket.shipment_id, company=ticket.company_id, kind=ticket.type.name
     )
     if rows:

@@ -5,7 +5,7 @@ from datetime import timedelta
 from core.jobs.job import job
 from tickets.assignment import automatic, loads
 from tickets.automations import running
-from tickets.changes import kept_files, notifications, search_entries, snoozing
+from tickets.changes import file_upkeep, notifications, search_entries, snoozing
 from tickets.sla import recalculation
 
 
@@ -48,18 +48,18 @@ def run_automations() -> int:
 @job(
     every=timedelta(minutes=1),
     limit_seconds=300,
-    batch=kept_files.MOST_AT_ONCE,
-    has_work=kept_files.lacks_thumbnails,
+    batch=file_upkeep.MOST_AT_ONCE,
+    has_work=file_upkeep.lacks_thumbnails,
     in_child=True,
 )
 def make_thumbnails() -> int:
     """Create thumbnails of files; a new file rings the doorbell."""
-    return kept_files.make_thumbnails()
+    return file_upkeep.make_thumbnails()
 
 
-@job(every=timedelta(minutes=10), limit_seconds=120, batch=kept_files.MOST_AT_ONCE)
+@job(every=timedelta(minutes=10), limit_seconds=120, batch=file_upkeep.MOST_AT_ONCE)
 def remove_orphans() -> int:
-    return kept_files.remove_orphans()
+    return file_upkeep.remove_orphans()
 
 
 @job(every=timedelta(minutes=1), limit_seconds=120, batch=search_entries.MOST_AT_ONCE)

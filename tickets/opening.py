@@ -20,7 +20,7 @@ from tickets.changes.actors import Actor, NotAllowed, actor_for
 from tickets.changes.agent_files import attach_agent_files
 from tickets.changes.files import NewFile
 from tickets.changes.history import record_history
-from tickets.changes.news import publish_news, telling
+from tickets.changes.news import publish_news, ticket_service
 from tickets.changes.text_bounds import count_opening
 from tickets.history_codes import Kind, Rule
 from tickets.incidences import link_incidences
@@ -45,7 +45,7 @@ class TicketExists(Exception):
         self.ticket_id = ticket_id
 
 
-@telling
+@ticket_service
 def open_ticket(
     company: Company,
     actor: Actor,
@@ -118,7 +118,7 @@ def open_for_caller(
 
 def find_type(type_id: int, fields: Mapping[str, Any]) -> TicketType:
     """Return the type if it takes these fields (T13, T14, N27). Raises InvalidTicket."""
-    rows = TYPE.ask(type_id=type_id)
+    rows = TYPE.fetch(type_id=type_id)
     if not rows:
         raise InvalidTicket(
             "type_id",
@@ -143,7 +143,7 @@ def refuse_duplicate(company: Company, type_id: int, shipment_id: int) -> None:
     # Without the lock, two simultaneous requests could both find nothing. A unique index cannot do
     # this: an Incomplete ticket does not block, and may return after a second was opened (T11).
     hold_shipment(company.pk, shipment_id)
-    blocking = BLOCKING.ask(company=company.pk, type_id=type_id, shipment=shipment_id)
+    blocking = BLOCKING.fetch(company=company.pk, type_id=type_id, shipment=shipment_id)
     if blocking:
         raise TicketExists(min(blocking)[0])
 

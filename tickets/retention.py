@@ -15,12 +15,12 @@ RETURNED_FOR = timedelta(days=30)
 def forget_tracking(sweep: Sweep, before: datetime) -> None:
     pruned = prune_updates(
         before,
-        pruning.Told(sweep.lines.append, sweep.show, sweep.dry_run),
+        pruning.PruneRun(sweep.lines.append, sweep.show, sweep.dry_run),
         needed=Ticket.objects.open().exclude(shipment_id=None),
         only_weeks=sweep.only_weeks,
     )
     sweep.rows["tracking"] = pruned.rows
-    sweep.kept += pruned.kept
+    sweep.kept_weeks += pruned.kept_weeks
 
 
 @kind("files", is_evidence=True)

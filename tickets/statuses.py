@@ -255,8 +255,8 @@ FOLLOWED_UP = having(lambda row: row.follow_up_by_request)
 FOLLOWED_UP_BY_COMMENT = having(lambda row: row.follow_up_by_comment)
 # Moves of agents in the order of their buttons.
 AGENT_MOVES = {status: move for status in Status if (move := status.row.move) is not None}
-TOLD = frozenset(to for to, move in AGENT_MOVES.items() if move.notifies_company)
-ASKING = frozenset(to for to, move in AGENT_MOVES.items() if move.requests_documents)
+NOTIFYING = frozenset(to for to, move in AGENT_MOVES.items() if move.notifies_company)
+REQUESTING = frozenset(to for to, move in AGENT_MOVES.items() if move.requests_documents)
 
 SOURCES: dict[From, frozenset[Status]] = {
     From.NOWHERE: frozenset(),

@@ -11,7 +11,7 @@ from companies.models import Company
 from core.values.texts import is_blank
 from tickets.changes.actors import Actor
 from tickets.changes.history import record_history
-from tickets.changes.news import telling
+from tickets.changes.news import ticket_service
 from tickets.changes.text_bounds import count_text
 from tickets.changes.writes import add_comment, change_status, replace_data
 from tickets.history_codes import Kind, NotMoved
@@ -38,7 +38,7 @@ class RatingRefused(Exception):
         self.code = code
 
 
-@telling
+@ticket_service
 def update_ticket(
     company: Company,
     ticket_id: int,
@@ -88,7 +88,7 @@ def is_relevant(ticket: Ticket, text: str, data: str | None) -> bool:
     return bool(import_string(settings.RELEVANCE_CHECK)(ticket, text, data))
 
 
-@telling
+@ticket_service
 def comment(company: Company, ticket_id: int, actor: Actor, text: str) -> UpdateOutcome:
     """Add the company's comment; a ticket In review moves to Follow up if it is relevant.
 

@@ -24,13 +24,13 @@ from tickets.changes.decisions import NO_DECISION, Decision, code_of_decision
 from tickets.changes.documents import request_documents
 from tickets.changes.files import NewFile
 from tickets.changes.history import record_request
-from tickets.changes.news import telling
-from tickets.changes.seen import PageToken, require_read
+from tickets.changes.news import ticket_service
+from tickets.changes.page_tokens import PageToken, require_read
 from tickets.changes.text_bounds import count_text
 from tickets.changes.writes import MoveRefused, add_comment, change_status
 from tickets.labels import status_label
 from tickets.models import Ticket
-from tickets.statuses import ASKING, TERMINAL, TOLD, By, Status, needs_reason
+from tickets.statuses import NOTIFYING, REQUESTING, TERMINAL, By, Status, needs_reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ class AgentReply:
     key: UUID | None = None
 
 
-@telling
+@ticket_service
 def answer(reply: AgentReply) -> None:
     """Apply a reply in one transaction. Its text is stored once: as the move's reason if it can be.
 
@@ -73,16 +73,18 @@ def answer(reply: AgentReply) -> None:
 
 
 def move_and_write(ticket: Ticket, actor: Actor, reply: AgentReply, to: Status, text: str) -> None:
-    is_public_reason = reply.public and to in TOLD
-    is_internal_reason = needs_reason(Status(ticket.status), to) and to not in TOLD
+    is_public_reason = reply.public and to in NOTIFYING
+    is_internal_reason = needs_reason(Status(ticket.status), to) and to not in NOTIFYING
     reason = text if is_public_reason or is_internal_reason else ""
     names = reply.requested
     move_locked(ticket, actor, to, reason=reason, requested=names, decision=reply.decision)
     if text and not is_public_reason:
-        write_on(ticket, actor, text, public=reply.public, requested=() if to in TOLD else names)
+        write_on(
+            ticket, actor, text, public=reply.public, requested=() if to in NOTIFYING else names
+        )
 
 
-@telling
+@ticket_service
 def move(
     ticket_id: int,
     to: Status,
@@ -106,7 +108,7 @@ def move(
     return ticket
 
 
-@telling
+@ticket_service
 def play_move(
     company: Company, ticket_id: int, to: Status, *, reason: str, requested: Sequence[str]
 ) -> None:
@@ -128,7 +130,7 @@ def move_locked(
     requested: Sequence[str],
     decision: Decision = NO_DECISION,
 ) -> None:
-    if to not in ASKING:
+    if to not in REQUESTING:
         requested = ()
     current = Status(ticket.status)
     reason = with_requested_documents(ticket, normalize_text(reason), requested)
@@ -140,14 +142,14 @@ def move_locked(
     if needs_reason(current, to) and not reason:
         text = gettext("Give a reason: it is required to move from %(was)s to %(to)s.")
         raise MoveRefused(text % {"was": status_label(current), "to": status_label(to)})
-    if reason and to in TOLD:
+    if reason and to in NOTIFYING:
         add_comment(ticket, actor, reason)
     letters.email_move(ticket, reason)
     if current in TERMINAL and (appeal := accept_pending(ticket, actor)):
         letters.email_appeal_decision(ticket, appeal)
 
 
-@telling
+@ticket_service
 def decide_appeal(
     ticket_id: int,
     *,
@@ -180,7 +182,7 @@ def decide_appeal(
     return ticket
 
 
-@telling
+@ticket_service
 def write(ticket_id: int, text: str, *, user: User, public: bool) -> None:
     """Add a public reply or an internal note.
 

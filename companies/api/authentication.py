@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from companies.api_acts import token_at_work
 from companies.known_callers import CALLERS
 from companies.models import LAST_USED_PRECISION, ApiToken, Company, PlatformToken, Token, lives
-from companies.tokens import shown_token, token_digest
+from companies.tokens import bearer_token, token_digest
 from core.data.compiled_queries import CompiledQuery, Slot, column_names, from_row
 
 
@@ -23,7 +23,7 @@ class Bearer(BaseAuthentication):
     name: str
 
     def authenticate(self, request: Request) -> tuple[Any, Any]:
-        token = shown_token(request.META.get("HTTP_AUTHORIZATION", ""))
+        token = bearer_token(request.META.get("HTTP_AUTHORIZATION", ""))
         if not token:
             raise AuthenticationFailed(
                 f"Send the header Authorization: Bearer <{self.name}>.", code="not_authenticated"
@@ -50,7 +50,7 @@ class Bearer(BaseAuthentication):
 
     def authenticate_header(self, request: Request) -> str:
         """Name an error only if a token was sent (RFC 6750, section 3.1)."""
-        token = shown_token(request.META.get("HTTP_AUTHORIZATION", ""))
+        token = bearer_token(request.META.get("HTTP_AUTHORIZATION", ""))
         return 'Bearer error="invalid_token"' if token else "Bearer"
 
 
@@ -84,7 +84,7 @@ LIVE = CompiledQuery(live_query, digest="{}::text", now="{}::timestamptz")
 
 def live_token(token: str, now: datetime) -> ApiToken | None:
     """Return a live token with its company. Queried each time, so a revoked one ends at once."""
-    rows = LIVE.ask(digest=token_digest(token), now=now)
+    rows = LIVE.fetch(digest=token_digest(token), now=now)
     if not rows:
         return None
     (row,) = rows

@@ -24,7 +24,7 @@ LEASE = timedelta(seconds=30)
 def begin_bundle(key: str, fingerprint: str) -> dict[str, Any] | None:
     """Return the earlier answer, or None: then the caller records the bundle.
 
-    The caller must call `hold_bundle` at least every LEASE, and end with `answer_bundle` or
+    The caller must call `renew_bundle_lease` at least every LEASE, and end with `answer_bundle` or
     `release_bundle`. Raises BadKey and Running.
     """
     now = timezone.now()
@@ -46,7 +46,7 @@ def begin_bundle(key: str, fingerprint: str) -> dict[str, Any] | None:
     return None
 
 
-def hold_bundle(key: str) -> None:
+def renew_bundle_lease(key: str) -> None:
     KeptBundle.objects.filter(key=key).update(busy_until=timezone.now() + LEASE)
 
 

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.http import parse_cookie
 
 from companies.known_callers import CALLERS
-from companies.tokens import shown_token
+from companies.tokens import bearer_token
 from config.door.fair_queue import HASHING
 from core.api.addresses import client_network
 from desk.people.known_devices import COOKIE_PREFIX, marked_device
@@ -44,7 +44,7 @@ def row_name(headers: Headers, peer: str, *, proxy: bool) -> str:
     values = join_headers(headers)
     cookies = parse_cookie(values.get("COOKIE", ""))
     owner = (
-        CALLERS.owner("token", shown_token(values.get("AUTHORIZATION", "")))
+        CALLERS.owner("token", bearer_token(values.get("AUTHORIZATION", "")))
         or CALLERS.owner("session", cookies.get(settings.SESSION_COOKIE_NAME, ""))
         or known_device_owner(cookies)
     )

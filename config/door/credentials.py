@@ -9,7 +9,7 @@ from django.http import parse_cookie
 from django.utils import timezone
 
 from companies.api.authentication import live_platform_token, live_token
-from companies.tokens import shown_token
+from companies.tokens import bearer_token
 from config.door.allowances import FEED
 from core.watch.doctor import first_line
 from desk.common.session_store import live_rows
@@ -34,12 +34,12 @@ def are_known(headers: Iterable[tuple[str, str]], path: str) -> bool:
 
 
 def known_token(authorization: str) -> bool:
-    token = shown_token(authorization)
+    token = bearer_token(authorization)
     return bool(token) and live_token(token, timezone.now()) is not None
 
 
 def known_platform(authorization: str) -> bool:
-    token = shown_token(authorization)
+    token = bearer_token(authorization)
     return bool(token) and live_platform_token(token, timezone.now()) is not None
 
 

@@ -41,7 +41,7 @@ def write_error(sock: Any, status_int: int, reason: str, mesg: str, request: Any
         f"Content-Length: {len(text)}\r\n\r\n"
     )
     sock.sendall((head + text).encode("ascii"))
-    if settings.ACCESS_LOG and REFUSALS.may_say(f"answered {status}"):
+    if settings.ACCESS_LOG and REFUSALS.may_log(f"answered {status}"):
         # The message is left out: it may quote the client's data.
         fields = {"status": status, "request_id": request_id}
         REFUSALS.logger.info("answered at the door: %d %s", status, reason, extra=fields)

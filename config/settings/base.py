@@ -104,7 +104,7 @@ MIDDLEWARE = [
     # Above the middleware that checks the Host header: probes may send any.
     "core.health.probes.Probes",
     # Above sessions: polls of a known session need no query for it.
-    "desk.live.asking.LiveAnswers",
+    "desk.live.polling.LiveAnswers",
     "config.languages.English",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -114,7 +114,7 @@ MIDDLEWARE = [
     "desk.people.seen_sessions.SeenSessions",
     "desk.people.language.DeskLanguage",
     "desk.people.gate.SecondFactor",
-    "desk.only_sent.OnlySent",
+    "desk.post_only.PostOnly",
     "desk.common.controls.ShowControls",
     "django.contrib.messages.middleware.MessageMiddleware",
     "axes.middleware.AxesMiddleware",

@@ -45,7 +45,7 @@ def shape(
     return type(name, (base,), fields)
 
 
-Done = shape(
+Acknowledgement = shape(
     "Done",
     data=serializers.BooleanField(help_text="Always true."),
 )

@@ -31,7 +31,7 @@ class CompiledQuery:
         self.slots = {name: Slot(cast) for name, cast in slots.items()}
         self.text: tuple[str, tuple[Any, ...]] | None = None
 
-    def ask(self, **values: Any) -> list[tuple[Any, ...]]:
+    def fetch(self, **values: Any) -> list[tuple[Any, ...]]:
         if self.text is None:
             self.text = self.make(**self.slots).query.sql_with_params()
         sql, parameters = self.text

@@ -35,7 +35,7 @@ class Recent(Generic[V]):
         with self.lock:
             self.entries.pop(key, None)
 
-    def known(self) -> dict[str, V]:
+    def current_entries(self) -> dict[str, V]:
         """Return all entries that have not expired."""
         return {
             key: one for key, (one, until) in list(self.entries.items()) if until > self.clock()

@@ -22,7 +22,7 @@ _UNKNOWN = bytes(16)
 
 def deployment_id() -> str:
     """Return the deployment's id, queried once. Raises database errors if it is not reachable."""
-    cached_id = known_id()
+    cached_id = stored_id()
     if cached_id is None:
         row, _ = Deployment.objects.get_or_create(pk=1)
         remember(row.uuid)
@@ -30,7 +30,7 @@ def deployment_id() -> str:
     return cached_id
 
 
-def known_id() -> str | None:
+def stored_id() -> str | None:
     """Return the deployment's id if this process or a relative has read it, else None."""
     stored = _shared[:]
     return None if stored == _UNKNOWN else str(UUID(bytes=stored))
@@ -51,7 +51,7 @@ def own_headers() -> dict[str, str]:
 
 def is_foreign(headers: Mapping[str, Any] | None) -> bool:
     """Return whether another deployment has rung, and warn of it."""
-    rung_by, own = (headers or {}).get(HEADER), known_id()
+    rung_by, own = (headers or {}).get(HEADER), stored_id()
     if not rung_by or own is None or rung_by == own:
         return False
     logger.warning("ignoring a doorbell of the deployment %s; this one is %s", rung_by, own)

@@ -117,16 +117,16 @@ class FailingRows:
         self.job = job
         self.failed: dict[tuple[str, str], str] = {}
         # Kinds and keys of the rows that failed in earlier runs.
-        self.known: set[tuple[str, str]] = set()
+        self.earlier_failures: set[tuple[str, str]] = set()
         for row in FailedRow.objects.filter(job=job):
             if row.last_at < timezone.now() - REMEMBERED:
                 row.delete()
             else:
-                self.known.add((row.kind, row.key))
+                self.earlier_failures.add((row.kind, row.key))
 
     def first(self, candidates: QuerySet[M], most: int, key: str = "pk") -> list[M]:
         """Return up to `most` rows; rows that failed in earlier runs come last."""
-        failed = {f"{key}__in": [failed_key for _, failed_key in self.known]}
+        failed = {f"{key}__in": [failed_key for _, failed_key in self.earlier_failures]}
         rows = list(candidates.exclude(**failed)[:most])
         return rows + list(candidates.filter(**failed)[: most - len(rows)])
 
@@ -173,7 +173,9 @@ class FailingRows:
 
     def forget(self, kind: str, keys: Sequence[Any]) -> None:
         """Remove rows that have succeeded after all from the failed rows."""
-        cured = self.known & {(kind, str(key)[:LONGEST_KEY]) for key in keys} if self.known else ()
+        if not self.earlier_failures:
+            return
+        cured = self.earlier_failures & {(kind, str(key)[:LONGEST_KEY]) for key in keys}
         for _, key in cured:
             FailedRow.objects.filter(job=self.job, kind=kind, key=key).delete()
-        self.known.difference_update(cured)
+        self.earlier_failures.difference_update(cured)

@@ -159,7 +159,7 @@ def run_in_child(job: Job, *, rested: bool = False) -> None:
 
 
 def run_traced(job: Job, *, rested: bool = False) -> int | None:
-    with request_ids.named(), traces.tracer.span(job.name, kind="consumer", job=job.name):
+    with request_ids.request_scope(), traces.tracer.span(job.name, kind="consumer", job=job.name):
         return job.run_within_limit(rested=rested)
 
 

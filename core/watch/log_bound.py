@@ -13,7 +13,7 @@ WHILE_SECONDS = 10.0
 
 
 class LogBound:
-    """Counter of a logger's lines. `say_left_out` is to be called every second or so."""
+    """Counter of a logger's lines. `log_suppressed` is to be called every second or so."""
 
     clock = staticmethod(time.monotonic)
 
@@ -23,16 +23,16 @@ class LogBound:
         self.lines = 0
         self.left_out: Counter[str] = Counter()
 
-    def may_say(self, kind: str) -> bool:
+    def may_log(self, kind: str) -> bool:
         """Return whether there is room for one more line; count it by its kind if there is not."""
-        self.say_left_out()
+        self.log_suppressed()
         self.lines += 1
         if self.lines <= MOST_LINES:
             return True
         self.left_out[kind] += 1
         return False
 
-    def say_left_out(self) -> None:
+    def log_suppressed(self) -> None:
         """Log the number of lines left out, once WHILE_SECONDS are over."""
         now = self.clock()
         if now - self.since < WHILE_SECONDS:

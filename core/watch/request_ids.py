@@ -44,7 +44,7 @@ def end_request() -> None:
 
 
 @contextmanager
-def named(caller_id: str = "") -> Iterator[str]:
+def request_scope(caller_id: str = "") -> Iterator[str]:
     """Make a request current within the block, and the previous one afterwards."""
     before = at_work.get()
     try:

@@ -137,7 +137,7 @@ webhook_trial = extend_schema_view(
                 " later.",
             },
             429: {
-                "test_send_limit": "2 of your test sends are on their way. Try again when they have"
+                "test_send_limit": "2 of your test sends are in progress. Try again when they have"
                 " ended."
             },
         },

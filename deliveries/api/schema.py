@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema_view
 from rest_framework import serializers
 
 from core.api.schema import operation
-from core.api.shapes import Done, NextCursor, Time, shape
+from core.api.shapes import Acknowledgement, NextCursor, Time, shape
 from deliveries.api.serializers import LogQuery, Window
 from deliveries.http.answers import Failure
 from deliveries.models import STATES
@@ -157,7 +157,7 @@ redeliver = extend_schema_view(
         tag=TAG,
         about="The X-Webhook-Id stays the same. A delivery that waits for a retry is sent now."
         f" Each can be asked for {MOST_A_DAY} times a day (UTC), here and by `recover` together.",
-        answer=Done,
+        answer=Acknowledgement,
         shows={"data": True},
         errors={
             404: None,

@@ -24,7 +24,7 @@ def log_attempts(results: Sequence[AttemptResult]) -> None:
     if selection != "none":
         for result in results:
             failed = result.state != DELIVERED
-            if selection == "all" or (failed and ATTEMPTS.may_say(reason_of(result))):
+            if selection == "all" or (failed and ATTEMPTS.may_log(reason_of(result))):
                 log_attempt(result)
     for result in results:
         if result.traceparent is not None:

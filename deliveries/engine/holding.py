@@ -43,12 +43,12 @@ WHERE host = ANY(%s) AND coalesce(held_until > statement_timestamp(), true) FOR 
 """
 
 
-class NoHost(ValueError):
+class InvalidHost(ValueError):
     """The text is no host. The message says what would be one."""
 
 
 def parse_host(text: str) -> str:
-    """Return the host in the form of URLs, without a port. Raises NoHost."""
+    """Return the host in the form of URLs, without a port. Raises InvalidHost."""
     name = text.strip()
     try:
         return ip_address(name.strip("[]")).compressed
@@ -57,7 +57,7 @@ def parse_host(text: str) -> str:
     try:
         return idna.encode(name.removesuffix("."), uts46=True).decode()
     except idna.IDNAError:
-        raise NoHost(
+        raise InvalidHost(
             f"{text!r} is no host. Give a name such as hooks.example.com, or an address."
         ) from None
 
@@ -66,7 +66,7 @@ def parse_host(text: str) -> str:
 def hold_host(
     text: str, *, by: str, reason: str = "", public_reason: str = "", hours: float | None = None
 ) -> HeldHost:
-    """Pause a host for a number of hours, or until it is released. Raises NoHost.
+    """Pause a host for a number of hours, or until it is released. Raises InvalidHost.
 
     Requests in flight end. Deliveries to the host wait, in order, without using up retries.
     Companies read `public_reason`. A second call updates the settings and keeps the start time.
@@ -86,7 +86,7 @@ def hold_host(
 
 @transaction.atomic
 def release_host(text: str) -> bool:
-    """Resume sending to a host; returns False if it was not held. Raises NoHost."""
+    """Resume sending to a host; returns False if it was not held. Raises InvalidHost."""
     host = parse_host(text)
     released = HeldHost.objects.in_force().filter(pk=host).exists()
     HeldHost.objects.filter(pk=host).delete()

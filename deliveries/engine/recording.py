@@ -254,6 +254,6 @@ def update_health(results: Sequence[AttemptResult], unwell: Collection[int]) -> 
 
 def log_webhooks(level: int, rows: Iterable[tuple[int]], event: str) -> None:
     for (webhook_id,) in rows:
-        if ATTEMPTS.may_say(f"that a webhook {event}"):
+        if ATTEMPTS.may_log(f"that a webhook {event}"):
             extra = {"webhook_id": webhook_id}
             ATTEMPTS.logger.log(level, "webhook %d %s", webhook_id, event, extra=extra)

@@ -101,7 +101,7 @@ class Runner:
             result: Result = end.value
             return result
 
-    def elsewhere(self, make: Callable[[], Result]) -> Result:
+    def run_in_thread(self, make: Callable[[], Result]) -> Result:
         """Return the result of `make`, a blocking function, from a new thread; for the work."""
         if not self.working:
             return make()

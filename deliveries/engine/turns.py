@@ -126,7 +126,7 @@ class Database:
             statements.settle_plans()
             self._tuned = True
         wakeups = self._keep_lease()
-        ATTEMPTS.say_left_out()
+        ATTEMPTS.log_suppressed()
         # Releasing comes first, so that this very turn can claim all of it again.
         self._release(turn)
         if self.loop_id and self._needs_recovery:

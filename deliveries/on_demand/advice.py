@@ -40,12 +40,12 @@ BY_FAILURE = {
 BY_REASON = {REASONS[failure]: sentence for failure, sentence in BY_FAILURE.items()}
 
 ACCEPTS_TAMPERED = (
-    "The receiver also took a request whose body was changed after it was signed. Verify"
+    "The receiver accepted a request whose body was changed after it was signed. Verify"
     " X-Webhook-Signature over the bytes of the body before you use them, and answer 401 where it"
     " is wrong."
 )
 FAILS_AT_TAMPERED = (
-    "The receiver failed at a wrong signature instead of refusing it. Answer 401: anyone on the"
+    "The receiver failed on a wrong signature instead of refusing it. Answer 401: anyone on the"
     " Internet can send one."
 )
 SILENT_AT_TAMPERED = (
@@ -53,11 +53,12 @@ SILENT_AT_TAMPERED = (
     " Answer 401."
 )
 ACCEPTS_OLD = (
-    "The receiver also took a request that was signed ten minutes ago, so whoever has seen one can"
-    " send it again. Refuse an X-Webhook-Timestamp that is more than five minutes off, with 401."
+    "The receiver accepted a request that was signed ten minutes ago, so whoever has recorded one"
+    " can send it again. Refuse an X-Webhook-Timestamp that is more than five minutes off, with"
+    " 401."
 )
 ACCEPTS_ANYBODY = (
-    "The receiver also took a request with a wrong token, so anybody can send to it. Compare the"
+    "The receiver accepted a request with a wrong token, so anybody can send to it. Compare the"
     " header Authorization with Bearer and this webhook's auth_token, and answer 401 where it"
     " differs."
 )

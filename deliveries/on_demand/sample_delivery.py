@@ -61,7 +61,7 @@ class TooManyTestSends(Exception):
     """The limit of test sends in flight is reached; `wait`: seconds until they have ended."""
 
     def __init__(self, quantity: str) -> None:
-        super().__init__(f"{quantity} test sends are on their way. Try again when they have ended.")
+        super().__init__(f"{quantity} test sends are in progress. Try again when they have ended.")
         self.wait: float = settings.DELIVERY_TIMEOUT_SECONDS
 
 

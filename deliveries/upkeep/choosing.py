@@ -61,7 +61,7 @@ class WaitsFor(StrEnum):
 
     PAUSED = "paused"
     INACTIVE = "inactive"
-    HELD = "held"
+    HOST_HELD = "held"
 
 
 @dataclass(slots=True)
@@ -114,7 +114,7 @@ def count_chosen(choice: Choice, *, show: Callable[[str], None] = lambda text: N
             elif not active:
                 total.waiting[WaitsFor.PAUSED] += count
             elif host_held:
-                total.waiting[WaitsFor.HELD] += count
+                total.waiting[WaitsFor.HOST_HELD] += count
         show(f"{total.deliveries:,} deliveries")
     return total
 

@@ -40,7 +40,7 @@ def cancel_deliveries() -> int:
                 cancelled += cursor.rowcount
 
     with connection.cursor() as cursor:
-        cursor.execute(DELETED, [[int(key) for _, key in rows.known], WEBHOOKS_AT_ONCE])
+        cursor.execute(DELETED, [[int(key) for _, key in rows.earlier_failures], WEBHOOKS_AT_ONCE])
         deleted = [row[0] for row in cursor.fetchall()]
     for webhook_id in deleted:
         rows.do("webhook", [webhook_id], cancel)

@@ -29,7 +29,7 @@ class Log(NamedTuple):
     time: str
 
 
-class Told(NamedTuple):
+class PruneRun(NamedTuple):
     """Output and mode of a run: `tell` gets a line per finished step, `show` its progress."""
 
     tell: Callable[[str], None]
@@ -41,10 +41,10 @@ class Pruned(NamedTuple):
     """Approximate number of deleted rows, and the weeks that stay because they were in use."""
 
     rows: int = 0
-    kept: tuple[str, ...] = ()
+    kept_weeks: tuple[str, ...] = ()
 
     def merge(self, other: "Pruned") -> "Pruned":
-        return Pruned(self.rows + other.rows, self.kept + other.kept)
+        return Pruned(self.rows + other.rows, self.kept_weeks + other.kept_weeks)
 
 
 ATTEMPTS = Log("deliveries_attempt", "started_at")
@@ -103,7 +103,7 @@ def prune(
     with their events, unless their webhook has been paused all the while: those are cancelled
     first. `tell` gets a line per finished step, `show` the progress.
     """
-    run = Told(tell, show, dry_run)
+    run = PruneRun(tell, show, dry_run)
     if only_weeks and not any(weeks_before(log, before) for log in (ATTEMPTS, DELIVERIES, EVENTS)):
         return Pruned()
     if not dry_run:
@@ -123,13 +123,13 @@ def weeks_before(log: Log, before: datetime) -> list[str]:
     return [name for name in names if (end := end_of(name)) is not None and end <= before]
 
 
-def weeks_begun(log: Log, before: datetime) -> list[str]:
+def partitions_begun_before(log: Log, before: datetime) -> list[str]:
     """Return the partitions that may have rows from before a time."""
     ends = {name: end_of(name) for name, _ in partitions_of(log.table)}
     return [name for name, end in ends.items() if end is None or end - WEEK < before]
 
 
-def cancel_abandoned(before: datetime, run: Told) -> None:
+def cancel_abandoned(before: datetime, run: PruneRun) -> None:
     cancelled = last = 0
     while webhooks := inactive_webhooks(last):
         last = webhooks[-1]
@@ -151,7 +151,7 @@ def inactive_webhooks(after: int) -> list[int]:
         return [webhook_id for (webhook_id,) in cursor.fetchall()]
 
 
-def oldest_delivery(before: datetime, run: Told) -> datetime:
+def oldest_delivery(before: datetime, run: PruneRun) -> datetime:
     """Return when the oldest remaining delivery was created, or `before` if none is older."""
     oldest, after = before, 0
     while True:
@@ -165,7 +165,7 @@ def oldest_delivery(before: datetime, run: Told) -> datetime:
         run.show(f"looking for the oldest delivery: webhook {after}")
 
 
-def prune_log(log: Log, before: datetime, run: Told, *, only_weeks: bool = False) -> Pruned:
+def prune_log(log: Log, before: datetime, run: PruneRun, *, only_weeks: bool = False) -> Pruned:
     pruned = Pruned()
     for name, about in partitions_of(log.table):
         end = end_of(name)
@@ -195,7 +195,7 @@ def end_of(partition: str) -> datetime | None:
     return datetime.strptime(f"{day}+0000", "%Y%m%d%z") + WEEK
 
 
-def drop_partition(partition: str, about: int, run: Told) -> Pruned:
+def drop_partition(partition: str, about: int, run: PruneRun) -> Pruned:
     if run.dry_run:
         run.tell(f"would drop {partition}, about {about} rows")
         return Pruned(about)
@@ -204,12 +204,12 @@ def drop_partition(partition: str, about: int, run: Told) -> Pruned:
         rest_rows.retry_locked(lambda: rest_rows.run([drop]))
     except OperationalError as error:
         run.tell(f"kept {partition}, which the next run will drop: {error}")
-        return Pruned(kept=(partition,))
+        return Pruned(kept_weeks=(partition,))
     run.tell(f"dropped {partition}, about {about} rows")
     return Pruned(about)
 
 
-def delete_rows(partition: str, log: Log, before: datetime, run: Told) -> int:
+def delete_rows(partition: str, log: Log, before: datetime, run: PruneRun) -> int:
     """Delete older rows, or count them in a dry run, a range of pages at a time."""
     name = connection.ops.quote_name(partition)
     what = "SELECT count(*)" if run.dry_run else "DELETE"
@@ -222,7 +222,7 @@ def delete_rows(partition: str, log: Log, before: datetime, run: Told) -> int:
     return count
 
 
-def page_ranges(partition: str, at_once: int, run: Told) -> Iterator[tuple[str, str]]:
+def page_ranges(partition: str, at_once: int, run: PruneRun) -> Iterator[tuple[str, str]]:
     """Yield the bounds of ranges of `at_once` pages, in order, as texts of ctid."""
     with connection.cursor() as cursor:
         cursor.execute(COUNT_PAGES, [partition])

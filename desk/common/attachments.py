@@ -16,7 +16,7 @@ from core.files.kinds import MOST_BYTES, TOO_LARGE, display_name, media_type_of
 from core.files.refusals import RETRY_LATER, FileRefused
 from core.files.scanning import scan
 from tickets.changes.agent_files import MOST_AT_ONCE
-from tickets.changes.files import NewFile, stored
+from tickets.changes.files import NewFile, store_content
 
 # Agents share the examiner slots of a single company, so companies always have some left.
 NO_COMPANY = 0
@@ -81,5 +81,5 @@ def store_upload(stack: ExitStack, upload: "UploadedFile[Any]") -> NewFile:
         size=len(content),
         sha256=hashlib.sha256(content).hexdigest(),
         active=active,
-        stored_as=stack.enter_context(stored(content)),
+        stored_as=stack.enter_context(store_content(content)),
     )

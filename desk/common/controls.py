@@ -42,7 +42,7 @@ def show_in_page(html: str) -> str:
     return "".join([*parts, show_controls(html[end:])])
 
 
-def isolated(text: object) -> SafeString | str:
+def isolate_text(text: object) -> SafeString | str:
     """Wrap foreign text in `<bdi>`, so that it cannot reorder the text around it; "" stays ""."""
     return "" if text is None or text == "" else format_html("<bdi>{}</bdi>", legible(str(text)))
 
@@ -59,7 +59,7 @@ def foreign_column(
 
     @admin.display(description=gettext_lazy(words), ordering=ordering)
     def column(page: Any, row: Any) -> SafeString | str:
-        return isolated(label(getattr(row, name)))
+        return isolate_text(label(getattr(row, name)))
 
     return column
 

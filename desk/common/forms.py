@@ -15,7 +15,7 @@ from core.values.texts import is_blank
 from desk.common.claim_forms import AmountsForm, DecisionForm
 from desk.common.generics import ModelChoiceField, SetPasswordForm, WithAnnotations
 from tickets.changes.documents import BadDocumentName, clean_document_names
-from tickets.changes.seen import PageToken, require_page_token
+from tickets.changes.page_tokens import PageToken, require_page_token
 from tickets.changes.writes import StaleTicket
 from tickets.models import Agent
 from tickets.statuses import Status

@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 from core.values.zones import active_zone, utc_offset, zone_name
 
 
-def distance(seconds: float) -> str:
+def duration_text(seconds: float) -> str:
     """Format a duration in its largest whole unit: 50 s, 12 min, 3 h, 2 d."""
     if seconds >= 86_400:
         return gettext("%(days)d d") % {"days": seconds // 86_400}

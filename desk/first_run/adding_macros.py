@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from django.db import transaction
 
-from desk.first_run.ready_macros import READY, ReadyMacro
+from desk.first_run.ready_macros import READY_MACROS, ReadyMacro
 from desk.models import Macro
 from tickets.models import ReasonCode, TicketType
 
@@ -19,7 +19,7 @@ def add_ready_macros(slugs: Collection[str], languages: Collection[str]) -> int:
     """
     existing_types = set(TicketType.objects.values_list("pk", flat=True))
     added = 0
-    for ready in READY:
+    for ready in READY_MACROS:
         types = existing_types & set(ready.types)
         if ready.slug not in slugs or (ready.types and not types):
             continue

@@ -36,8 +36,8 @@ def own_name(code: str) -> str:
 class ReadyMacrosForm(forms.Form):
     macros = forms.MultipleChoiceField(
         label=gettext_lazy("Macros"),
-        choices=lambda: [(ready.slug, ready.title) for ready in ready_macros.READY],
-        initial=[ready.slug for ready in ready_macros.READY],
+        choices=lambda: [(ready.slug, ready.title) for ready in ready_macros.READY_MACROS],
+        initial=[ready.slug for ready in ready_macros.READY_MACROS],
         widget=Boxes,
     )
     languages = forms.MultipleChoiceField(

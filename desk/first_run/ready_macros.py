@@ -36,7 +36,7 @@ class ReadyMacro(NamedTuple):
         return self._replace(name=name, text=text, documents=documents) if name and text else None
 
 
-READY = (
+READY_MACROS = (
     ReadyMacro(
         "damage",
         gettext_noop("Damaged: ask for photos and invoice"),

@@ -71,7 +71,7 @@ class ChangedTicket:
 
     @property
     def token(self) -> str:
-        """Token in the form of `tickets.changes.seen.PageToken`."""
+        """Token in the form of `tickets.changes.page_tokens.PageToken`."""
         return f"{self.ticket_id}-{self.comment}-{self.entry}"
 
     def enters(self, queue: str, me: int | None) -> bool:

@@ -9,8 +9,8 @@ from typing import Any
 from django.conf import settings
 from django.http import QueryDict, parse_cookie
 
-from desk.live.asking import ADDRESS, ASKERS, Asker, Server, news_for
 from desk.live.changes import WATCHER
+from desk.live.polling import ADDRESS, ASKERS, Asker, Server, news_for
 
 
 def begin_waiting() -> None:

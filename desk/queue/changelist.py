@@ -24,7 +24,7 @@ from desk.queue.places import DEADLINES, ListPlace, sorted_column
 from desk.queue.range_filters import OPEN_ONLY
 from desk.queue.search_tickets import Matches, search_tickets
 from tickets.assignment.reassigning import MOST_AT_ONCE
-from tickets.changes.seen import with_page_token
+from tickets.changes.page_tokens import with_page_token
 from tickets.models import Ticket
 from tickets.models.tickets import TicketQuerySet
 from tickets.statuses import OPEN

@@ -17,9 +17,9 @@ from django.utils.translation import gettext, gettext_lazy
 from core.values.money import money_text
 from desk.common.admin_base import ModelAdmin
 from desk.common.badges import badge
-from desk.common.controls import isolated
+from desk.common.controls import isolate_text
 from desk.common.generics import WithAnnotations
-from desk.common.times import distance, iso_utc, local_text, snoozed_text
+from desk.common.times import duration_text, iso_utc, local_text, snoozed_text
 from shipments.models import Shipment
 from tickets.changes.snoozing import asleep_until
 from tickets.models import Comment, Ticket
@@ -108,7 +108,7 @@ def row_deadline(at: datetime | None, now: datetime, late: str, state: ClockStat
         return Deadline("")
     text = late if state == ClockState.OVERDUE else gettext("in %(distance)s")
     seconds = abs((at - now).total_seconds())
-    return Deadline(text % {"distance": distance(seconds)}, at, MARKS[state])
+    return Deadline(text % {"distance": duration_text(seconds)}, at, MARKS[state])
 
 
 def as_html(deadline: Deadline) -> SafeString | str:
@@ -139,9 +139,9 @@ def ticket_cell(ticket: Ticket, peek: Peek, address: str = "") -> SafeString:
         ROW,
         address or reverse("admin:tickets_ticket_change", args=[ticket.pk]),
         ticket.pk,
-        isolated(ticket.company),
-        format_html_join(" · ", "{}", ((isolated(one),) for one in about)),
-        format_html(LAST, said_by(peek), isolated(said_last)) if peek.text else "",
+        isolate_text(ticket.company),
+        format_html_join(" · ", "{}", ((isolate_text(one),) for one in about)),
+        format_html(LAST, said_by(peek), isolate_text(said_last)) if peek.text else "",
     )
 
 
@@ -191,5 +191,5 @@ class TicketRows(ModelAdmin):
     @admin.display(description=gettext_lazy("updated"))
     def updated(self, ticket: Ticket) -> SafeString | str:
         ago = max(0.0, (timezone.now() - ticket.updated_at).total_seconds())
-        text = gettext("%(distance)s ago") % {"distance": distance(ago)}
+        text = gettext("%(distance)s ago") % {"distance": duration_text(ago)}
         return as_html(Deadline(text, ticket.updated_at))

@@ -17,8 +17,8 @@ from desk.common.requests import staff
 from desk.first_run import steps
 from desk.reports import figure_tables
 from desk.reports.counting import Scope
+from desk.reports.figure_cache import FAIRNESS, FIGURES
 from desk.reports.figures import SPANS, days_up_to_today, in_deployment_zone
-from desk.reports.kept import FAIRNESS, FIGURES
 from desk.reports.tables import MOST_ROWS, Table
 from desk.storms import services as storms
 from tickets.models import Agent, Ticket, TicketType

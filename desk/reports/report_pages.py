@@ -18,8 +18,8 @@ from desk.common.search_names import company_by_id_or_name
 from desk.reports import report_tables
 from desk.reports.counting import Scope
 from desk.reports.dashboard import MAY_SEE, download_table, typed
+from desk.reports.figure_cache import REPORTS, quick_periods
 from desk.reports.figures import days_up_to_today
-from desk.reports.kept import REPORTS, quick_periods
 from desk.reports.measures import Period
 from desk.reports.tables import MOST_ROWS
 from tickets.models import TicketType

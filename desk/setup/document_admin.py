@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from core.data.reading_order import ReadingOrder
 from core.values.texts import is_blank
 from desk.common.admin_base import ModelAdmin
-from desk.common.controls import isolated
+from desk.common.controls import isolate_text
 from desk.common.generics import ModelForm
 from tickets.models import RequiredDocument
 
@@ -56,4 +56,4 @@ class RequiredDocumentAdmin(ModelAdmin):
 
     @admin.display(description=_("carrier"), ordering=ReadingOrder("carrier_name"))
     def carrier(self, document: RequiredDocument) -> str:
-        return isolated(document.carrier_name) or gettext("any")
+        return isolate_text(document.carrier_name) or gettext("any")

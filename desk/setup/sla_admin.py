@@ -10,7 +10,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from core.data.reading_order import ReadingOrder
 from desk.common.admin_base import LabelledInline, ModelAdmin
-from desk.common.controls import isolated
+from desk.common.controls import isolate_text
 from desk.setup.sla_forms import CalendarForm, FilingRuleForm, HoursOfAWeek, TargetForm
 from tickets.models import Calendar, FilingRule, Holiday, SLATarget, WorkingHours
 from tickets.sla import recalculation
@@ -99,4 +99,4 @@ class FilingRuleAdmin(RulesAdmin):
 
     @admin.display(description=gettext_lazy("carrier"), ordering=ReadingOrder("carrier_name"))
     def carrier(self, rule: FilingRule) -> str:
-        return isolated(rule.carrier_name) or gettext("any")
+        return isolate_text(rule.carrier_name) or gettext("any")

@@ -88,7 +88,7 @@ def continue_replies() -> int:
 
 
 def has_failed_before(rows: FailingRows, reply_id: int) -> bool:
-    return ("reply", str(reply_id)) in rows.known
+    return ("reply", str(reply_id)) in rows.earlier_failures
 
 
 @transaction.atomic

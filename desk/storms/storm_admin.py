@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 from unfold.decorators import display
 
 from desk.common.admin_base import ModelAdmin, ReadOnly
-from desk.common.controls import foreign_column, isolated
+from desk.common.controls import foreign_column, isolate_text
 from desk.common.generics import WithAnnotations
 from desk.models import Storm
 from desk.storms import storm_pages
@@ -70,7 +70,7 @@ class StormAdmin(ReadOnly, ModelAdmin):
 
     @admin.display(description=gettext_lazy("storm"))
     def name_text(self, storm: Storm) -> SafeString | str:
-        return isolated(str(storm))
+        return isolate_text(str(storm))
 
     @admin.display(description=gettext_lazy("tickets"))
     def linked(self, storm: WithAnnotations[Storm, Linked]) -> int:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 from deliveries.engine import signature_check
 from deliveries.models import OPEN, Delivery, State
 from desk.common.admin_base import ReadOnlyAdmin, ShortPaginator
-from desk.common.controls import isolated
+from desk.common.controls import isolate_text
 from desk.common.requests import StaffRequest
 from desk.common.times import as_clock_time
 from desk.support import actions, delivery_details
@@ -143,4 +143,4 @@ class DeliveryAdmin(ReadOnlyAdmin):
 
     @admin.display(description=gettext_lazy("company"))
     def company(self, delivery: Delivery) -> SafeString | str:
-        return isolated(delivery.webhook.company.name)
+        return isolate_text(delivery.webhook.company.name)

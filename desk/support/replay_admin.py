@@ -10,7 +10,7 @@ from django.utils.translation import gettext, gettext_lazy, gettext_noop
 from deliveries.models import Replay
 from deliveries.upkeep import replaying
 from desk.common.admin_base import ReadOnlyAdmin
-from desk.common.controls import isolated
+from desk.common.controls import isolate_text
 from desk.common.times import as_clock_time
 from desk.support import actions
 from webhooks.event_types import registry
@@ -60,7 +60,7 @@ class ReplayAdmin(ReadOnlyAdmin):
             words.append(gettext("webhook %(webhook)d") % {"webhook": run.webhook_id})
         if run.type_id is not None:
             words.append(registry.name(run.type_id))
-        return isolated(", ".join([*words, *filter(None, [run.host]), run.get_state_display()]))
+        return isolate_text(", ".join([*words, *filter(None, [run.host]), run.get_state_display()]))
 
     @admin.display(description=gettext_lazy("progress"))
     def progress(self, run: Replay) -> str:

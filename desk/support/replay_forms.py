@@ -9,7 +9,7 @@ from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from companies.models import Company
-from deliveries.engine.holding import NoHost, parse_host
+from deliveries.engine.holding import InvalidHost, parse_host
 from deliveries.models import STATES, State
 from deliveries.upkeep import replaying
 from deliveries.upkeep.choosing import Choice, ChosenCount
@@ -51,7 +51,7 @@ class ReplayForm(forms.Form):
     def clean_host(self) -> str:
         try:
             return parse_host(self.cleaned_data["host"]) if self.cleaned_data["host"] else ""
-        except NoHost as error:
+        except InvalidHost as error:
             text = gettext("Enter a name such as hooks.example.com, or an address.")
             raise forms.ValidationError(text) from error
 

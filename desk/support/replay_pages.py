@@ -20,7 +20,7 @@ PAGE = "admin:deliveries_replay_change"
 WAITS = {
     WaitsFor.PAUSED: gettext_noop("%(count)s of them wait: their webhook is paused."),
     WaitsFor.INACTIVE: gettext_noop("%(count)s of them wait: their company is inactive."),
-    WaitsFor.HELD: gettext_noop("%(count)s of them wait: their host is held."),
+    WaitsFor.HOST_HELD: gettext_noop("%(count)s of them wait: their host is held."),
 }
 
 

@@ -20,7 +20,7 @@ STOP = "deliveries.stop_sending"
 def hold_at_desk(
     host: str, *, user: User, reason: str, public_reason: str, hours: int | None
 ) -> HeldHost:
-    """Hold a host as `hold_host` does. Raises NotAllowed and NoHost."""
+    """Hold a host as `hold_host` does. Raises NotAllowed and InvalidHost."""
     require_permission(user, STOP)
     by = user.get_username()
     row = holding.hold_host(host, by=by, reason=reason, public_reason=public_reason, hours=hours)
@@ -31,7 +31,7 @@ def hold_at_desk(
 
 @transaction.atomic
 def release_at_desk(host: str, *, user: User) -> bool:
-    """Release a host; return False if it was not held. Raises NotAllowed and NoHost."""
+    """Release a host; return False if it was not held. Raises NotAllowed and InvalidHost."""
     require_permission(user, STOP)
     released = holding.release_host(host)
     if released:

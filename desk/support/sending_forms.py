@@ -47,6 +47,6 @@ class HoldForm(forms.Form):
     def clean_host(self) -> str:
         try:
             return holding.parse_host(self.cleaned_data["host"])
-        except holding.NoHost:
+        except holding.InvalidHost:
             text = gettext("Give a name such as hooks.example.com, or an address, and no more.")
             raise forms.ValidationError(text) from None

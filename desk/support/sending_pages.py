@@ -15,7 +15,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.utils.translation import gettext, ngettext
 
-from deliveries.engine import holding, way_out
+from deliveries.engine import holding, proxy_check
 from deliveries.models import HeldHost
 from deliveries.monitoring import queue_picture
 from deliveries.monitoring.queue_picture import WaitingGroup
@@ -93,7 +93,7 @@ def release_page(request: StaffRequest) -> HttpResponse:
         return draw_confirmation(request, title, verb, words, form)
     try:
         released = sending_acts.release_at_desk(host, user=request.user)
-    except holding.NoHost:
+    except holding.InvalidHost:
         released = False
     text = gettext("%(host)s is released.") if released else gettext("%(host)s was not held.")
     (messages.success if released else messages.warning)(request, text % {"host": host})
@@ -152,7 +152,7 @@ def proxy_status() -> dict[str, Any] | None:
     """Describe the outgoing proxy without its login, and its problem; None without a proxy."""
     proxy, trouble = parse_proxy(settings.DELIVERY_PROXY), ""
     try:
-        way_out.proxy_status()
+        proxy_check.proxy_status()
     except RuntimeError as error:
         trouble = str(error)
     if proxy is None and not trouble:

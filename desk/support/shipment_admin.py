@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 from core.values.money import money_text
 from core.values.spellings import typed_id
 from desk.common.admin_base import ReadOnly, ReadOnlyAdmin, ShortPaginator, TabularInline
-from desk.common.controls import foreign_column, isolated
+from desk.common.controls import foreign_column, isolate_text
 from shipments.carrier_pages import parcel_context
 from shipments.labels import tracking_label
 from shipments.models import Incidence, Shipment, Surcharge, TrackingUpdate
@@ -120,7 +120,7 @@ class ShipmentAdmin(ReadOnlyAdmin):
     @admin.display(description=gettext_lazy("order"))
     def order_text(self, shipment: Shipment) -> SafeString | str:
         order = shipment.order
-        return isolated(order and json.dumps(order, ensure_ascii=False))
+        return isolate_text(order and json.dumps(order, ensure_ascii=False))
 
 
 @admin.register(Incidence)
@@ -147,4 +147,4 @@ class IncidenceAdmin(ReadOnlyAdmin):
 
     @admin.display(description=gettext_lazy("company"))
     def company(self, incidence: Incidence) -> SafeString | str:
-        return isolated(incidence.shipment.company.name)
+        return isolate_text(incidence.shipment.company.name)

@@ -13,7 +13,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from deliveries.monitoring import log
 from desk.common.admin_base import ReadOnlyAdmin
-from desk.common.controls import foreign_column, isolated
+from desk.common.controls import foreign_column, isolate_text
 from desk.common.requests import StaffRequest
 from desk.support import actions, delivery_details, webhook_pages
 from desk.support.webhook_pages import MOST_AT_ONCE
@@ -83,7 +83,7 @@ class WebhookAdmin(ReadOnlyAdmin):
     def url_text(self, webhook: Webhook) -> str:
         if webhook.fetched:
             return gettext("none: its company fetches the events")
-        return isolated(webhook.url)
+        return isolate_text(webhook.url)
 
     def has_pause_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm(actions.PAUSE)

@@ -14,8 +14,8 @@ from django.utils.translation import gettext, ngettext
 
 from core.values.texts import legible
 from desk.common.badges import badge
-from desk.common.controls import isolated
-from desk.common.times import as_clock_time, distance, iso_utc, local_text, snoozed_text
+from desk.common.controls import isolate_text
+from desk.common.times import as_clock_time, duration_text, iso_utc, local_text, snoozed_text
 from desk.ticket import values
 from shipments.carrier_pages import parcel_context
 from shipments.labels import tracking_label
@@ -31,7 +31,7 @@ MOST_LINKS = 50
 CHIP = '<span class="desk-mention{}">@{}</span>'
 
 
-register.filter("foreign", isolated)
+register.filter("foreign", isolate_text)
 register.filter("snoozed", snoozed_text)
 # A tracking number with its carrier, a link to the carrier's page and a copy button.
 register.inclusion_tag("desk/parcel.html", name="parcel")(parcel_context)
@@ -56,8 +56,8 @@ def ago(at: datetime, now: datetime | None = None) -> str:
     if abs(seconds) < 60:
         return gettext("just now") if seconds >= 0 else gettext("in a moment")
     if seconds > 0:
-        return gettext("%(distance)s ago") % {"distance": distance(seconds)}
-    return gettext("in %(distance)s") % {"distance": distance(-seconds)}
+        return gettext("%(distance)s ago") % {"distance": duration_text(seconds)}
+    return gettext("in %(distance)s") % {"distance": duration_text(-seconds)}
 
 
 @register.filter

@@ -6,7 +6,7 @@ from django import template
 from django.contrib.admin import helpers
 from unfold.templatetags.unfold_list import result_headers
 
-from tickets.changes.seen import page_token_of
+from tickets.changes.page_tokens import page_token_of
 
 if TYPE_CHECKING:  # unfold.admin, which it imports, loads this module
     from desk.queue.changelist import TicketChangeList

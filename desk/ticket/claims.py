@@ -15,7 +15,7 @@ from shipments.models import Surcharge
 from tickets.changes.required_documents import required_of
 from tickets.models import HistoryEntry, ReasonCode, Ticket
 from tickets.money import Amounts
-from tickets.statuses import ASKING, TERMINAL, By, Status, allows
+from tickets.statuses import REQUESTING, TERMINAL, By, Status, allows
 
 # Names of the currency in companies' variables.
 CURRENCY_KEYS = ("currency", "currency_code", "moneda", "divisa")
@@ -26,7 +26,7 @@ def required_context(ticket: Ticket, *, may_work: bool) -> dict[str, Any]:
     required = required_of(ticket)
     missing = [document.name for document in required if document.is_missing]
     now = Status(ticket.status)
-    by_move = may_work and any(allows(now, to, By.AGENT) for to in ASKING)
+    by_move = may_work and any(allows(now, to, By.AGENT) for to in REQUESTING)
     return {
         "required": required,
         "missing": missing,

@@ -28,11 +28,11 @@ from desk.ticket import (
 from desk.ticket.pending_bar import act_title
 from tickets.assignment.reassigning import MOST_AT_ONCE
 from tickets.changes.actors import NotAllowed
-from tickets.changes.seen import PageToken, require_page_token, with_page_token
+from tickets.changes.page_tokens import PageToken, require_page_token, with_page_token
 from tickets.changes.writes import MoveRefused, StaleTicket
 from tickets.labels import action_text, move_verb, status_label
 from tickets.models import PendingAnswer, Ticket
-from tickets.statuses import AGENT_MOVES, ASKING, TOLD, Status, needs_reason
+from tickets.statuses import AGENT_MOVES, NOTIFYING, REQUESTING, Status, needs_reason
 
 Action = Callable[[ModelAdmin, HttpRequest, QuerySet[Ticket]], HttpResponse | None]
 
@@ -111,8 +111,8 @@ def confirmation(
     context = {
         "to": to,
         "verb": verb,
-        "told": to in TOLD,
-        "asks": to in ASKING,
+        "told": to in NOTIFYING,
+        "asks": to in REQUESTING,
         "needed": any(needs_reason(Status(one.status), to) for one in tickets_shown),
         "tickets": rows,
         "asked": documents_to_request(to, tickets_shown),
@@ -127,7 +127,7 @@ def confirmation(
 
 def documents_to_request(to: Status, tickets: list[Ticket]) -> list[str]:
     """Return the documents that a dialog suggests: those that the first ticket's macros request."""
-    if to not in ASKING or not tickets:
+    if to not in REQUESTING or not tickets:
         return []
     return macros.usual_documents(macros.macros_for(tickets[0]))
 

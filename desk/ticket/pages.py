@@ -36,7 +36,7 @@ from tickets.assignment import taking
 from tickets.assignment.reassigning import AssignmentRefused
 from tickets.changes.actors import NotAllowed
 from tickets.changes.notifications import mark_read
-from tickets.changes.seen import page_token_of, require_page_token, with_page_token
+from tickets.changes.page_tokens import page_token_of, require_page_token, with_page_token
 from tickets.changes.snoozing import asleep_until
 from tickets.changes.writes import MoveRefused, StaleTicket
 from tickets.models import PendingAnswer, Ticket

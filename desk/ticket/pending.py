@@ -21,7 +21,7 @@ from tickets.assignment import taking
 from tickets.changes.decisions import Decision
 from tickets.changes.files import NewFile
 from tickets.changes.news import rehearse
-from tickets.changes.seen import PageToken
+from tickets.changes.page_tokens import PageToken
 from tickets.changes.writes import MoveRefused, StaleTicket
 from tickets.models import PendingAnswer, Ticket, UnfinishedFile
 from tickets.money import Amounts, amounts_as_texts

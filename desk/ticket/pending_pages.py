@@ -19,7 +19,7 @@ from desk.common.pages import CHANGE_TICKET, VIEW_TICKET, desk_page
 from desk.common.requests import StaffRequest, staff
 from desk.ticket import leaving, pending
 from desk.ticket.pending_bar import PendingGroup, bar_context
-from tickets.changes.seen import PageToken, page_token_of
+from tickets.changes.page_tokens import PageToken, page_token_of
 from tickets.models import PendingAnswer, Ticket
 
 Kind = PendingAnswer.Kind

@@ -15,7 +15,7 @@ from desk.ticket import unread
 from desk.ticket.moves import first_of, picked_by
 from tickets.assignment import reassigning
 from tickets.assignment.reassigning import MOST_AT_ONCE
-from tickets.changes.seen import with_page_token
+from tickets.changes.page_tokens import with_page_token
 from tickets.models import Ticket
 
 

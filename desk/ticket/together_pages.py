@@ -25,8 +25,8 @@ from tickets.assignment.handing_over import NeedsConfirmation, concerns_about, h
 from tickets.assignment.reassigning import AssignmentRefused
 from tickets.changes import mentions, snoozing, watching
 from tickets.changes.actors import NotAllowed
+from tickets.changes.page_tokens import require_page_token
 from tickets.changes.relating import NotRelated, relate, unrelate
-from tickets.changes.seen import require_page_token
 from tickets.changes.snoozing import NotSnoozed
 from tickets.changes.writes import StaleTicket
 from tickets.models import Agent, Ticket
@@ -164,12 +164,12 @@ def offered(begin: str, ticket: Ticket | None = None) -> list[dict[str, str]]:
 
     For a complete user name, `concerns` say why this agent may not get round to the ticket.
     """
-    prefix = mentions.fold(begin.replace("\x00", "")[: mentions.LONGEST_NAME])
+    prefix = mentions.fold_name(begin.replace("\x00", "")[: mentions.LONGEST_NAME])
     ids = [
         colleague.agent_id
         for colleague in mentions.colleagues()
-        if mentions.fold(colleague.username).startswith(prefix)
-        or mentions.fold(colleague.first_name).startswith(prefix)
+        if mentions.fold_name(colleague.username).startswith(prefix)
+        or mentions.fold_name(colleague.first_name).startswith(prefix)
     ][:MOST_OFFERED]
     agents = Agent.objects.filter(pk__in=ids).by_name().select_related("user")
     rows = cast(Iterable[WithAnnotations[Agent, Workload]], agents.with_loads().with_presence())

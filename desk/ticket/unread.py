@@ -9,7 +9,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext
 
 from desk.ticket import conversation, history_words
-from tickets.changes.seen import MOST_UNREAD, PageToken, page_token_of, unread_since
+from tickets.changes.page_tokens import MOST_UNREAD, PageToken, page_token_of, unread_since
 from tickets.history_codes import Kind
 from tickets.models import Comment, HistoryEntry, Ticket
 

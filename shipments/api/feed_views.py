@@ -83,7 +83,7 @@ def record(body: FeedBody, key: str | None = None) -> dict[str, Any]:
 
     def hold() -> None:
         if key is not None:
-            bundles.hold_bundle(key)
+            bundles.renew_bundle_lease(key)
 
     try:
         bad = record_bundle(body.stream(), tally, hold)

@@ -150,7 +150,7 @@ webhook_test = extend_schema_view(
         },
         errors={
             429: {
-                "test_send_limit": "2 of your test sends are on their way. Try again when they have"
+                "test_send_limit": "2 of your test sends are in progress. Try again when they have"
                 " ended."
             }
         },

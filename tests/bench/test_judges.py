@@ -13,7 +13,7 @@ from tools.bench.scenarios import latency
 from tools.bench.scenarios.idle import Idle
 from tools.bench.scenarios.lanes import Size, finite_ms
 from tools.bench.scenarios.neighbours import NeighbourResult
-from tools.bench.small_receivers import Spared
+from tools.bench.small_receivers import SmallReceiverResult
 
 
 def healthy(ms: float, late: int = 0) -> Healthy:
@@ -73,9 +73,9 @@ def test_receivers_that_take_their_time(webhooks: int, ms: int, rate: float, hol
     )
 
 
-def spared(rate: float = 90, timeouts: int = 1, slow: int = 0) -> Spared:
+def spared(rate: float = 90, timeouts: int = 1, slow: int = 0) -> SmallReceiverResult:
     durations = [0.9] * (100 - slow) + [1.0] * slow
-    return Spared(10, 100.0, rate, durations, timeouts)
+    return SmallReceiverResult(10, 100.0, rate, durations, timeouts)
 
 
 @pytest.mark.parametrize(
@@ -86,10 +86,10 @@ def spared(rate: float = 90, timeouts: int = 1, slow: int = 0) -> Spared:
         (spared(timeouts=2), 1),
         (spared(slow=1), 0),
         (spared(slow=2), 1),
-        (Spared(10, 100.0, 0, [], 0), 2),
+        (SmallReceiverResult(10, 100.0, 0, [], 0), 2),
     ],
 )
-def test_small_servers(measured: Spared, broken: int) -> None:
+def test_small_servers(measured: SmallReceiverResult, broken: int) -> None:
     assert len(measured.broken()) == broken
     assert measured.row()["ok"] == (not broken)
 

@@ -10,7 +10,7 @@ from tests.browser.chromium import Tab
 from tests.browser.test_shift import Call, calls
 from tickets import working
 from tickets.assignment import reassigning
-from tickets.changes.seen import page_token_of
+from tickets.changes.page_tokens import page_token_of
 from tickets.models import Agent, Notification, Ticket
 
 __all__ = ["calls"]

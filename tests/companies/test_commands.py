@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import OperationalError, connection
 
-from companies.commands import Said
+from companies.commands import CommandResult
 from companies.management.commands import issue_token
 from companies.models import ApiToken, AuditEntry, Company, PlatformToken
 
@@ -139,7 +139,7 @@ def test_abbreviated_option_is_refused(company: Company) -> None:
 def test_a_database_that_fails_is_said_in_a_sentence(
     company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: object, **__: object) -> Said:
+    def fail(*_: object, **__: object) -> CommandResult:
         raise OperationalError("connection failed: Connection refused\n\tIs the server running?")
 
     monkeypatch.setattr(issue_token.Command, "run", fail)
@@ -159,7 +159,7 @@ def test_a_database_that_fails_in_the_middle_of_a_list_is_said_in_a_sentence(
         yield "1  Acme"
         raise OperationalError("the connection is lost")
 
-    monkeypatch.setattr(issue_token.Command, "run", lambda *_, **__: Said(lines(), []))
+    monkeypatch.setattr(issue_token.Command, "run", lambda *_, **__: CommandResult(lines(), []))
 
     with pytest.raises(CommandError, match="The database failed: the connection is lost"):
         run("issue_token", "1")

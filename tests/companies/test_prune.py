@@ -171,7 +171,7 @@ def test_deletes_the_part_of_a_week_page_by_page(company: Company, small_steps: 
 
     log = pruning.EVENTS
     for dry_run in (True, False):
-        pruning.prune_log(log, before, pruning.Told(lines.append, progress.append, dry_run))
+        pruning.prune_log(log, before, pruning.PruneRun(lines.append, progress.append, dry_run))
 
     deleted = [int(line.partition("delete")[2].split()[-4]) for line in lines if "delete" in line]
     assert sum(deleted) == 30

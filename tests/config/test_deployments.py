@@ -67,7 +67,7 @@ def test_the_id_is_made_with_the_database_and_made_again_where_it_is_missing(db:
 
 @pytest.fixture(autouse=True)
 def remembered_again() -> Any:
-    original_id = deployments.known_id()
+    original_id = deployments.stored_id()
     yield
     deployments.remember(None if original_id is None else deployments.UUID(original_id))
 

@@ -28,7 +28,7 @@ from core.watch import log_bound, log_lines, request_ids
 from core.watch.process_kinds import ProcessKind
 from core.watch.url_secrets import shown_path
 from deliveries import publishing
-from desk.live.asking import ADDRESS
+from desk.live.polling import ADDRESS
 from tests import builders as build
 from tests.config.test_settings import variables
 from tests.test_architecture import LINE, ROOT, sources
@@ -65,7 +65,7 @@ def test_a_line_is_one_object_whatever_it_says(monkeypatch: pytest.MonkeyPatch) 
     try:
         raise ValueError("two\nlines, \ud800 and \u2028")
     except ValueError:
-        with request_ids.named(OWN):
+        with request_ids.request_scope(OWN):
             logger.exception("cannot \u202e\n%s", "go on", extra={"company_id": 7, "request": "x"})
 
     (line,) = lines(stream)
@@ -236,7 +236,7 @@ def ring(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 def test_a_task_works_for_the_request_that_rang(
     stderr: io.StringIO, monkeypatch: pytest.MonkeyPatch, db: None
 ) -> None:
-    with request_ids.named(OWN):
+    with request_ids.request_scope(OWN):
         headers = ring(monkeypatch)
 
     say_who_asks.apply(headers=headers)
@@ -260,7 +260,7 @@ def test_a_task_that_nobody_s_request_rang_for_has_an_id_of_its_own(
 
 def test_an_event_s_lists_say_its_request(api: APIClient, company: Company) -> None:
     webhook = build.webhook(company)
-    with request_ids.named(OWN):
+    with request_ids.request_scope(OWN):
         publishing.publish([build.news(company)])
 
     (row,) = api.get(f"/webhooks/{webhook.pk}/deliveries").json()["data"]

@@ -95,7 +95,7 @@ def test_gunicorn_s_lines_name_it_too() -> None:
     logger.addHandler(logging.StreamHandler(stream))
     logs.write_our_lines(logger.name, "text")
 
-    with request_ids.named(OWN):
+    with request_ids.request_scope(OWN):
         logger.warning("Invalid request")
 
     assert f"gunicorn.of.a.test [{OWN}] Invalid request" in stream.getvalue()
@@ -121,7 +121,7 @@ def test_an_event_keeps_the_request_that_caused_it(
     api: APIClient, admin_client: Client, company: Company
 ) -> None:
     build.webhook(company)
-    with request_ids.named(OWN):
+    with request_ids.request_scope(OWN):
         publishing.publish([build.news(company)])
     delivery = Delivery.objects.get()
 
@@ -143,7 +143,7 @@ def test_a_command_has_one_as_well(db: None, monkeypatch: pytest.MonkeyPatch) ->
     current_ids = []
     monkeypatch.setattr(Commands, "execute", lambda _: current_ids.append(request_ids.current()))
 
-    with request_ids.named():
+    with request_ids.request_scope():
         runpy.run_path(str(ROOT / "manage.py"), run_name="__main__")
 
     assert len(current_ids[0]) == 32

@@ -20,15 +20,15 @@ def test_gives_each_time_the_answer_to_what_is_asked_now(
     question = CompiledQuery(agents_named, name="{}::text", others="SELECT unnest({}::bigint[])")
 
     with django_assert_num_queries(4):
-        assert question.ask(name="ada", others=[]) == [(ada.pk, "ada")]
-        assert question.ask(name="ben", others=[ada.pk]) == [(ben.pk, "ben")]
-        assert question.ask(name="ada", others=[ada.pk]) == []
-        assert question.ask(name="'; DROP TABLE tickets_agent; --", others=[]) == []
+        assert question.fetch(name="ada", others=[]) == [(ada.pk, "ada")]
+        assert question.fetch(name="ben", others=[ada.pk]) == [(ben.pk, "ben")]
+        assert question.fetch(name="ada", others=[ada.pk]) == []
+        assert question.fetch(name="'; DROP TABLE tickets_agent; --", others=[]) == []
 
 
 def test_wants_a_value_for_every_slot(db: None) -> None:
     question = CompiledQuery(agents_named, name="{}::text", others="SELECT unnest({}::bigint[])")
 
     with pytest.raises(KeyError, match="others"):
-        question.ask(name="ada")
+        question.fetch(name="ada")
     assert not connection.needs_rollback

@@ -69,7 +69,7 @@ def test_an_error_is_reported_without_what_is_nobody_s_business(transport: Memor
     sentry_sdk.set_context("request", {"headers": SECRET})
     sentry_sdk.add_breadcrumb(message=SECRET)
 
-    with request_ids.named("order-7"):
+    with request_ids.request_scope("order-7"):
         try:
             fail_with_secrets()
         except IntegrityError:

@@ -12,15 +12,15 @@ def test_lines_beyond_the_bound_are_counted_as_left_out(
     monkeypatch.setattr(LogBound, "clock", lambda _: now[0])
     bound = LogBound("companies.of.a.test")
 
-    allowed = [bound.may_say("answered 500") for _ in range(MOST_LINES + 3)]
-    allowed.append(bound.may_say("timeout"))
+    allowed = [bound.may_log("answered 500") for _ in range(MOST_LINES + 3)]
+    allowed.append(bound.may_log("timeout"))
 
     assert allowed == [True] * MOST_LINES + [False] * 4
     assert caplog.messages == []
     now[0] = WHILE_SECONDS
-    bound.say_left_out()
+    bound.log_suppressed()
     assert caplog.messages == ["4 more lines were left out in 10 s: 3 answered 500, 1 timeout"]
-    assert bound.may_say("answered 500")
+    assert bound.may_log("answered 500")
     now[0] *= 2
-    bound.say_left_out()
+    bound.log_suppressed()
     assert len(caplog.messages) == 1

@@ -47,7 +47,7 @@ def test_spans_lie_in_each_other_and_in_the_caller_s_trace(
     collected: Callable[[], list[Any]],
 ) -> None:
     span = traces.tracer.span
-    request = request_ids.named("order-7")
+    request = request_ids.request_scope("order-7")
     with request, span("outer", kind="server", parent=PARENT), span("inner", ticket_id=7):
         pass
     with span("alone"):

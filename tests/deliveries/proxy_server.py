@@ -46,7 +46,7 @@ class ProxyServer:
         status = self.refusal
         if self.login and b"proxy-authorization: basic" not in head.lower():
             status = 407
-        client.sendall(b"HTTP/1.1 %d Said\r\nX-Proxy: 1\r\n\r\n" % (status or 200))
+        client.sendall(b"HTTP/1.1 %d CommandResult\r\nX-Proxy: 1\r\n\r\n" % (status or 200))
         return not status
 
     def _socks(self, client: socket.socket) -> bool:

@@ -55,7 +55,7 @@ def test_a_failed_attempt_has_a_line(
     company: Company, receiver: Receiver, loopback: Policy, attempt_log: pytest.LogCaptureFixture
 ) -> None:
     webhook = failing(company, receiver)
-    with request_ids.named(OWN):
+    with request_ids.request_scope(OWN):
         publishing.publish([build.news(company)])
 
     deliver(loopback)

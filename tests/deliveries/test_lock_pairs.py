@@ -150,7 +150,7 @@ def abandon_the_same_deliveries() -> Pair:
     waiting_webhook()
     Webhook.objects.update(active=False)
     lines: list[str] = []
-    output = pruning.Told(lines.append, lambda text: None, dry_run=False)
+    output = pruning.PruneRun(lines.append, lambda text: None, dry_run=False)
     later = timezone.now() + timedelta(hours=1)
 
     def abandon() -> int:

@@ -55,7 +55,9 @@ def test_the_loop_goes_on_while_the_server_thinks(runner: Runner) -> None:
 
 def test_connecting_is_not_waited_for_either(runner: Runner) -> None:
     """Connect in the background, because name lookups and silent servers block."""
-    names = runner.start(lambda: runner.elsewhere(lambda: (time.sleep(0.3), threading.get_ident())))
+    names = runner.start(
+        lambda: runner.run_in_thread(lambda: (time.sleep(0.3), threading.get_ident()))
+    )
 
     assert drive(runner, names) > 5
     assert names.result()[1] != threading.get_ident()
@@ -66,7 +68,7 @@ def test_error_in_the_thread_is_raised_in_the_loop(runner: Runner) -> None:
         raise OSError("no such host")
 
     with pytest.raises(OSError, match="no such host"):
-        runner.run(lambda: runner.elsewhere(fail))
+        runner.run(lambda: runner.run_in_thread(fail))
 
 
 def test_a_server_that_does_not_answer_is_given_up(
@@ -123,5 +125,5 @@ def test_work_without_waiting_ends_at_once(runner: Runner) -> None:
 
 def test_other_connections_block_as_usual(runner: Runner) -> None:
     assert ask("SELECT 5") == 5
-    assert runner.elsewhere(lambda: 4) == 4
+    assert runner.run_in_thread(lambda: 4) == 4
     runner.pause(0)

@@ -1,8 +1,10 @@
 import pytest
 from django.contrib.auth.models import User
 from django.core.cache import cache
+from django.template import engines
 from django.test import Client
 
+from tests.desk.template_names import NoSuchName
 from tickets.models import Agent
 
 
@@ -28,3 +30,9 @@ def own_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     cache.clear()
     keep = cache.set
     monkeypatch.setattr(cache, "set", lambda key, value, timeout: keep(key, value, None))
+
+
+@pytest.fixture(autouse=True)
+def names_of_templates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fail where a template uses a name that its page's context does not have."""
+    monkeypatch.setattr(engines["django"].engine, "string_if_invalid", NoSuchName())

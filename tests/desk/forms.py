@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tickets.changes.seen import page_token_of
+from tickets.changes.page_tokens import page_token_of
 from tickets.models import Agent, Ticket
 from tickets.statuses import TERMINAL
 

@@ -20,7 +20,7 @@ from core.models import FailedRow
 from desk import jobs
 from desk.common import csv_files
 from desk.common.cache import cached
-from desk.reports import counting, fairness, figure_tables, kept
+from desk.reports import counting, fairness, figure_cache, figure_tables
 from desk.reports.cells import duration
 from desk.reports.charts import columns, round_up
 from desk.reports.counting import Scope, Times
@@ -136,11 +136,13 @@ def test_cached_figures_are_not_shared_between_selections() -> None:
     filters = [lately(**narrowed) for narrowed in ({}, {"carrier": "dhl"}, *number)]
 
     keys = {
-        kind.key(one) for kind in (kept.FIGURES, kept.REPORTS) for one in (*filters, lately(28))
+        kind.key(one)
+        for kind in (figure_cache.FIGURES, figure_cache.REPORTS)
+        for one in (*filters, lately(28))
     }
     assert len(keys) == 2 * (len(filters) + 1)
     with timezone.override("Asia/Tokyo"):
-        assert kept.REPORTS.key(filters[0]) not in keys
+        assert figure_cache.REPORTS.key(filters[0]) not in keys
 
 
 def test_reports_median_and_90th_percentile(company: Company) -> None:
@@ -224,7 +226,7 @@ def test_counts_spellings_in_another_case_as_one_carrier(company: Company) -> No
 def test_precomputes_figures_although_some_fail(
     lead: Client, company: Company, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, reports = counting.count, len(kept.quick_periods())
+    real, reports = counting.count, len(figure_cache.quick_periods())
 
     def fail(selection: Scope, *rest: Any) -> Any:
         if selection.period.days not in days:
@@ -232,7 +234,7 @@ def test_precomputes_figures_although_some_fail(
         return real(selection, *rest)
 
     lead.get(DESK)
-    cache.delete(f"desk:{kept.FIGURES.key(lately())}")
+    cache.delete(f"desk:{figure_cache.FIGURES.key(lately())}")
     monkeypatch.setattr(counting, "count", fail)
 
     days = {28}
@@ -265,7 +267,7 @@ def test_precomputes_nothing_while_no_lead_looks(
     monkeypatch.setattr(counting, "count", None)
     counted_keys()
     unlooked = counted_keys()
-    assert not any(cache.get(f"desk:{kept.FIGURES.key(lately(days))}") for days in SPANS)
+    assert not any(cache.get(f"desk:{figure_cache.FIGURES.key(lately(days))}") for days in SPANS)
     monkeypatch.undo()
 
     lead.get(DESK)

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from companies.models import Company
-from desk.first_run.ready_macros import READY
+from desk.first_run.ready_macros import READY_MACROS
 from desk.models import Macro, Preferences, check_placeholders
 from desk.ticket.macros import macros_for
 from tests import builders as build
@@ -130,14 +130,14 @@ def test_a_wrong_filing_rule_names_its_field_and_keeps_what_was_entered(lead: Cl
 
 
 def test_twelve_macros_are_ready_in_both_languages_and_name_what_exists() -> None:
-    assert len(READY) == 12
+    assert len(READY_MACROS) == 12
     types = set(TicketType.objects.values_list("pk", flat=True))
-    wordings = [ready.translated(code) for ready in READY for code in ("en", "es")]
+    wordings = [ready.translated(code) for ready in READY_MACROS for code in ("en", "es")]
     assert len({one.name for one in wordings}) == 24
     for one in wordings:
         check_placeholders(one.text)
         assert len(one.name) <= 80
-    for ready in READY:
+    for ready in READY_MACROS:
         assert set(ready.types) <= types
         reason_code = ReasonCode.objects.filter(code=ready.code).first()
         decides = ready.move_to in TERMINAL
@@ -146,7 +146,7 @@ def test_twelve_macros_are_ready_in_both_languages_and_name_what_exists() -> Non
 
 def test_a_company_is_offered_the_ready_macros_of_its_language(lead: Client) -> None:
     Macro.objects.create(name="Tenemos lo necesario", text="Mine")
-    every = [ready.slug for ready in READY]
+    every = [ready.slug for ready in READY_MACROS]
 
     lead.post(PAGE, {"do": "macros", "macros": every, "languages": ["en", "es"]})
     lead.post(PAGE, {"do": "macros", "macros": every, "languages": ["en", "es"]})

@@ -259,7 +259,9 @@ def test_every_reason_for_not_acting_has_a_sentence() -> None:
 
 def test_unknown_fact_is_refused(ticket: Ticket) -> None:
     with pytest.raises(ValueError, match=r"moved .* has no \{'colour'\}"), transaction.atomic():
-        news.telling(record_history)(ticket, THEM, Kind.MOVED, data={"code": "x", "colour": 1})
+        news.ticket_service(record_history)(
+            ticket, THEM, Kind.MOVED, data={"code": "x", "colour": 1}
+        )
 
     assert not HistoryEntry.objects.exists()
 

@@ -47,7 +47,8 @@ def help_keys(template: str) -> set[str]:
     """Return the keys in the page's own help for somebody who works tickets."""
     text = (TEMPLATES / template).read_text()
     if "agent_moves" in text:
-        moves = [(move.key, move.verb) for move in AGENT_MOVES.values()]
+        action = () if "key, verb in" in text else ("action",)
+        moves = [(move.key, move.verb, *action) for move in AGENT_MOVES.values()]
         context = {"may_work": True, "agent_moves": moves}
         text = render_to_string(template, context)
     return set(re.findall(r"<kbd>(.+?)</kbd>", text))

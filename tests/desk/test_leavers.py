@@ -17,7 +17,7 @@ from core.models import Mail
 from desk.models import Invitation, Preferences, SavedView, SeenSession, SignOn, Visit
 from desk.people import leavers, second_factor
 from tests import builders as build
-from tests.erasing.columns import KEPT, PEOPLE, places_of
+from tests.erasing.columns import KEPT_REASONS, PEOPLE, places_of
 from tickets.models import Absence, Agent, HistoryEntry, Notification, Ticket, Watch
 from tickets.statuses import Status
 
@@ -81,7 +81,7 @@ def run(*arguments: str) -> str:
 
 
 def rows_about_people() -> dict[str, int]:
-    tables = {table for table, why in KEPT.items() if why is PEOPLE}
+    tables = {table for table, why in KEPT_REASONS.items() if why is PEOPLE}
     models = [model for model in apps.get_models() if not model._meta.proxy]
     return {
         model._meta.db_table: model.objects.count()

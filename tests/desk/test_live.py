@@ -13,14 +13,14 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from companies.models import Company
-from desk.live import asking, changes, places, waiting
+from desk.live import changes, places, polling, waiting
 from desk.people import session_list
 from tests import builders as build
 from tickets import updating, working
 from tickets.assignment import reassigning
 from tickets.changes.actors import Actor
 from tickets.changes.notifications import mark_read
-from tickets.changes.seen import page_token_of
+from tickets.changes.page_tokens import page_token_of
 from tickets.changes.snoozing import snooze, wake_due
 from tickets.changes.watching import start_watching
 from tickets.models import Agent, Notification, Snooze, Ticket
@@ -48,11 +48,11 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
     watcher = changes.Watcher()
     monkeypatch.setattr(watcher, "clock", clock)
-    for module in (asking, waiting):
+    for module in (polling, waiting):
         monkeypatch.setattr(module, "WATCHER", watcher)
-    monkeypatch.setattr(asking.ASKERS, "entries", OrderedDict())
+    monkeypatch.setattr(polling.ASKERS, "entries", OrderedDict())
     # A test of the web server may have run in this process before.
-    monkeypatch.setattr(asking.Server, "keeps_requests", False)
+    monkeypatch.setattr(polling.Server, "keeps_requests", False)
     return clock
 
 
@@ -213,7 +213,7 @@ def test_a_known_page_waits_until_there_is_news_for_it(
     page = Page(desk, clock, ticket=ticket.pk)
     page.ask()
     assert page.ask()["waits"] is False
-    monkeypatch.setattr(asking.Server, "keeps_requests", True)
+    monkeypatch.setattr(polling.Server, "keeps_requests", True)
     assert page.ask()["waits"] is True
     mine, other = request_as_sent(page), request_as_sent(page, ticket=0)
     stranger = mine._replace(headers=[("COOKIE", "sessionid=made-up")])

@@ -26,10 +26,10 @@ def caused(company: Company, birch: Company) -> list[str]:
     """Publish events of one request for two companies, and one of another; return the first two."""
     for each in (company, birch):
         build.webhook(each, auth_token="delivery-token-nobody-sees")
-    with request_ids.named(OWN):
+    with request_ids.request_scope(OWN):
         publishing.publish([build.news(company, 1), build.news(birch, 2)])
     deliveries = [str(one.pk) for one in Delivery.objects.order_by("webhook__company_id")]
-    with request_ids.named("order-8"):
+    with request_ids.request_scope("order-8"):
         publishing.publish([build.news(company, 3)])
     return deliveries
 

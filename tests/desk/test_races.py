@@ -12,8 +12,8 @@ from tests.conftest import signed_in
 from tests.tickets.racing import in_order, racers
 from tickets import updating, working
 from tickets.changes.actors import Actor
+from tickets.changes.page_tokens import PageToken, page_token_of
 from tickets.changes.relating import relate
-from tickets.changes.seen import PageToken, page_token_of
 from tickets.changes.snoozing import snooze
 from tickets.changes.writes import MoveRefused, StaleTicket
 from tickets.models import Agent, Comment, HistoryEntry, RelatedTickets, Snooze, Ticket

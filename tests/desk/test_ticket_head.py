@@ -10,7 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from companies.models import Company
-from shipments.carrier_pages import READY, carrier_page, is_page
+from shipments.carrier_pages import CARRIER_PAGES, carrier_page, is_page
 from tests import builders as build
 from tickets.models import Ticket
 from tickets.statuses import Status
@@ -38,7 +38,7 @@ def about(company: Company, carrier: str, number: str = NUMBER) -> Ticket:
         ("99 Minutos", f"https://tracking.99minutos.com/search/{ENCODED}"),
         ("PAQUETE EXPRESS", f"https://www.paquetexpress.com.mx/rastreo/{ENCODED}"),
         ("j&t express", f"https://www.jtexpress.mx/trajectoryQuery?waybillNo={ENCODED}&flag=1"),
-        ("Correos de Mexico", READY["Correos de México"]),
+        ("Correos de Mexico", CARRIER_PAGES["Correos de México"]),
         ("Upsala", ""),
         ("Correos Chile", ""),
         ("", ""),
@@ -49,7 +49,7 @@ def test_a_carrier_is_known_however_it_is_spelled(carrier: str, page: str) -> No
 
 
 def test_every_ready_page_is_https() -> None:
-    assert all(is_page(page) for page in READY.values())
+    assert all(is_page(page) for page in CARRIER_PAGES.values())
 
 
 def test_a_setting_adds_replaces_and_removes_pages(settings: LazySettings) -> None:

@@ -756,7 +756,7 @@ def test_a_script_whose_session_has_ended_is_sent_to_sign_in(ticket: Ticket) -> 
 
 def test_an_agent_s_page_has_no_traces_and_no_empty_boxes(desk: Client, company: Company) -> None:
     bare = build.ticket(company, status=Status.IN_REVIEW)
-    with request_ids.named("9148ef1b8df1"):
+    with request_ids.request_scope("9148ef1b8df1"):
         updating.update_ticket(
             company, bare.pk, Actor(By.COMPANY, "tok_1"), to=Status.FOLLOW_UP, text="The label."
         )

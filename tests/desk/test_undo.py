@@ -27,7 +27,7 @@ from tests.desk.forms import picked, token
 from tests.tickets.racing import racers
 from tickets import working
 from tickets.assignment import automatic
-from tickets.changes.kept_files import remove_orphans
+from tickets.changes.file_upkeep import remove_orphans
 from tickets.changes.ticket_updated import TICKET_UPDATED
 from tickets.models import (
     Agent,

@@ -22,7 +22,7 @@ PEOPLE = "about the people at the desk"
 ENGINE = "the service's own state: hosts, names of tasks, ids"
 CODE = "a code or a word of the service or the platform, from a short list"
 STAFF = "a login of ours, or the prefix of a token: who did what stays"
-KEPT = {
+KEPT_REASONS = {
     "auth_group": PEOPLE,
     "auth_permission": ENGINE,
     "auth_user": PEOPLE,

@@ -15,7 +15,7 @@ from companies import exporting
 from companies.models import AuditEntry, Company, KeptAnswer
 from shipments.models import Incidence
 from tests import builders as build
-from tests.erasing.columns import KEPT, text_columns
+from tests.erasing.columns import KEPT_REASONS, text_columns
 from tests.erasing.world import everything, file
 from tickets.models import Agent, Comment, IncidenceLink, Ticket, TicketFile
 
@@ -67,9 +67,9 @@ def test_every_table_is_told_or_has_its_reason(db: None) -> None:
     with connection.cursor() as cursor:
         cursor.execute(READ_BY_VIEWS, [list(exported)])
         exported |= {table for (table,) in cursor.fetchall()}
-    texts = {table for table, column in text_columns() if f"{table}.{column}" not in KEPT}
+    texts = {table for table, column in text_columns() if f"{table}.{column}" not in KEPT_REASONS}
 
-    assert texts - KEPT.keys() - exported == NOT_TOLD.keys() & texts
+    assert texts - KEPT_REASONS.keys() - exported == NOT_TOLD.keys() & texts
     assert not exported & NOT_TOLD.keys()
 
 

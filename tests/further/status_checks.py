@@ -33,7 +33,7 @@ from tests.browser.conftest import chromium, tab  # noqa: F401 - fixtures
 from tests.desk import test_keys, test_manual
 from tests.test_further_event_type import lists
 from tickets import jobs
-from tickets.changes.seen import page_token_of
+from tickets.changes.page_tokens import page_token_of
 from tickets.models import Agent, Comment, HistoryEntry, Notification, Ticket
 from tickets.sla import clocks
 from tickets.sla.clocks import ClockState

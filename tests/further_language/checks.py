@@ -17,7 +17,7 @@ from django.utils.translation import gettext, ngettext
 
 from companies.models import Company
 from core.models import Mail
-from desk.first_run.ready_macros import READY
+from desk.first_run.ready_macros import READY_MACROS
 from desk.models import Macro, Preferences
 from desk.ticket.macros import macros_for
 from tests import builders as build
@@ -202,7 +202,7 @@ def test_the_first_run_adds_the_macros_that_are_translated(lead: Client, silent:
     assert re.search(rf'name="languages" value="{CODE}"[^>]*checked', html)
     assert "Esperanto" in html
 
-    every = [ready.slug for ready in READY]
+    every = [ready.slug for ready in READY_MACROS]
     lead.post(FIRST_RUN, {"do": "macros", "macros": every, "languages": [CODE]})
 
     macro = Macro.objects.get()

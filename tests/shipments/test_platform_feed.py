@@ -330,7 +330,7 @@ def test_a_long_bundle_is_held(
 ) -> None:
     monkeypatch.setattr(recording_bundles, "clock", iter(range(0, 100, 6)).__next__)
     held_keys = []
-    monkeypatch.setattr(bundles, "hold_bundle", held_keys.append)
+    monkeypatch.setattr(bundles, "renew_bundle_lease", held_keys.append)
 
     assert post(text(*[b"{"] * 1500), Idempotency_Key="a").status_code == 200
 

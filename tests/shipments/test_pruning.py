@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from companies.models import Company
 from deliveries.upkeep import partitions, rest_rows
-from deliveries.upkeep.pruning import Pruned, Told
+from deliveries.upkeep.pruning import Pruned, PruneRun
 from deliveries.upkeep.rest_rows import Partitioned
 from shipments import pruning
 from shipments.models import Incidence, Shipment, TrackingUpdate
@@ -49,7 +49,7 @@ def told_of(company: Company, shipment_id: int, *days: date) -> None:
 
 
 def prune(lines: list[str], *, dry_run: bool = False, only_weeks: bool = True) -> Pruned:
-    output = Told(lines.append, lambda text: None, dry_run)
+    output = PruneRun(lines.append, lambda text: None, dry_run)
     # Any rows that name shipments.
     needed = Incidence.objects.all()
     return pruning.prune_updates(BEFORE, output, needed=needed, only_weeks=only_weeks)
@@ -76,9 +76,9 @@ def test_what_is_needed_moves_before_its_week_is_dropped(
     rehearsed: list[str] = []
     lines: list[str] = []
 
-    assert prune(rehearsed, dry_run=True).kept == ()
+    assert prune(rehearsed, dry_run=True).kept_weeks == ()
     assert len(remaining_updates()) == 407
-    assert prune(lines).kept == ()
+    assert prune(lines).kept_weeks == ()
 
     assert rehearsed[0] == "would keep 3 old tracking updates that are still needed"
     assert lines[0] == "kept 3 old tracking updates that are still needed"

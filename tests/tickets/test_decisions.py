@@ -14,7 +14,7 @@ from tests import builders as build
 from tests.tickets.test_detail import ticket_data
 from tickets import working
 from tickets.changes.decisions import Decision, set_amounts
-from tickets.changes.seen import page_token_of
+from tickets.changes.page_tokens import page_token_of
 from tickets.changes.writes import MoveRefused, StaleTicket
 from tickets.models import Agent, ApprovalLimit, Comment, HistoryEntry, ReasonCode, Ticket
 from tickets.money import Amounts

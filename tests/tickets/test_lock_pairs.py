@@ -145,7 +145,7 @@ def keep_the_last_unattached_file() -> Pair:
     return Pair(first=partial(keep, "one"), second=partial(keep, "other"), gives=FileRefused)
 
 
-@shows("tickets/changes/kept_files.py::delete_unattached")
+@shows("tickets/changes/file_upkeep.py::delete_unattached")
 def let_go_of_the_same_file() -> Pair:
     build.file(build.company(), created_at=timezone.now() - timedelta(days=9))
     return twice(kept_files.delete_unattached, gives=None, waits=False)

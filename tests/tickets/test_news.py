@@ -270,7 +270,7 @@ IS_NEWS = {
 def test_each_kind_of_history_is_news_or_is_not(listening: Company, kind: Kind) -> None:
     ticket = build.ticket(listening)
 
-    news.telling(record_history)(ticket, SYSTEM, kind)
+    news.ticket_service(record_history)(ticket, SYSTEM, kind)
 
     assert bool(published_bodies()) == IS_NEWS[kind]
 
@@ -285,7 +285,7 @@ def test_each_kind_of_history_is_news_or_is_not(listening: Company, kind: Kind) 
 def test_history_that_is_news_requires_publishing(
     listening: Company, write: Callable[[Ticket], None]
 ) -> None:
-    with pytest.raises(RuntimeError, match="telling"), transaction.atomic():
+    with pytest.raises(RuntimeError, match="ticket_service"), transaction.atomic():
         write(build.ticket(listening))
 
     assert not HistoryEntry.objects.exists()
@@ -300,7 +300,7 @@ def test_most_important_of_several_changes_is_published(
 ) -> None:
     ticket, lead = build.ticket(listening, status=3), Actor(By.LEAD, "eve")
 
-    @news.telling
+    @news.ticket_service
     def decide() -> None:
         for change in order:
             if change == TicketChange.MOVED:
@@ -321,7 +321,7 @@ def test_most_important_of_several_changes_is_published(
 def test_an_appeal_has_the_status_before_it(listening: Company) -> None:
     ticket, lead = build.ticket(listening, status=3), Actor(By.LEAD, "eve")
 
-    @news.telling
+    @news.ticket_service
     def accept() -> None:
         change_status(ticket, Status.IN_REVIEW, lead)
         news.note_news(ticket, lead, TicketChange.APPEAL_DECIDED)
@@ -335,12 +335,12 @@ def test_an_appeal_has_the_status_before_it(listening: Company) -> None:
 def test_change_rolled_back_within_a_service_is_not_published(listening: Company) -> None:
     ticket = build.ticket(listening)
 
-    @news.telling
+    @news.ticket_service
     def inner() -> None:
         record_history(ticket, SYSTEM, Kind.MOVED, was=Status.IN_REVIEW)
         raise ZeroDivisionError
 
-    @news.telling
+    @news.ticket_service
     def outer() -> None:
         with pytest.raises(ZeroDivisionError):
             inner()
@@ -389,8 +389,8 @@ def test_without_a_listener_a_ticket_costs_one_look_and_no_write(
     build.webhook(company)
     build.webhook(birch, TICKET_UPDATED.id)
     looks = []
-    ask = publishing.is_heard
-    monkeypatch.setattr(publishing, "is_heard", lambda *args: looks.append(args) or ask(*args))
+    ask = publishing.has_listener
+    monkeypatch.setattr(publishing, "has_listener", lambda *args: looks.append(args) or ask(*args))
     monkeypatch.setattr(publishing, "publish", lambda news: 1 / 0)
 
     opened = api.post("/company/tickets", {"type_id": 2})

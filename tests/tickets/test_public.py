@@ -25,7 +25,7 @@ from tickets.changes import files
 from tickets.changes.actors import Actor
 from tickets.changes.files import NewFile
 from tickets.changes.history import record_history
-from tickets.changes.news import telling
+from tickets.changes.news import ticket_service
 from tickets.changes.ticket_updated import TICKET_UPDATED
 from tickets.history_codes import Kind
 from tickets.models import Agent, Comment, Ticket, TicketFile
@@ -220,7 +220,7 @@ def test_company_reads_of_history_when_a_ticket_was_opened_and_moved_and_no_more
     api: APIClient, company: Company, tmp_path: Path
 ) -> None:
     ticket = build.ticket(company, status=Status.IN_REVIEW, shipment_id=build.shipment(company).pk)
-    write, eve = telling(record_history), Actor(By.LEAD, "eve")
+    write, eve = ticket_service(record_history), Actor(By.LEAD, "eve")
     write(ticket, eve, Kind.OPENED)
     write(ticket, eve, Kind.MOVED, was=Status.PENDING)
 

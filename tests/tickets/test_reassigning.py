@@ -17,7 +17,7 @@ from tickets.assignment.reassigning import (
     reassign_all_of,
 )
 from tickets.changes.actors import NotAllowed
-from tickets.changes.seen import PageToken, page_token_of
+from tickets.changes.page_tokens import PageToken, page_token_of
 from tickets.changes.writes import StaleTicket
 from tickets.models import Agent, HistoryEntry, Ticket
 from tickets.statuses import Status

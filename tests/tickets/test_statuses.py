@@ -6,15 +6,15 @@ import pytest
 from tickets.statuses import (
     ACCEPTING,
     AGENT_MOVES,
-    ASKING,
     BLOCKING,
     CLAIMS,
     FOLLOWED_UP,
     FOLLOWED_UP_BY_COMMENT,
+    NOTIFYING,
     OPEN,
+    REQUESTING,
     RUNNING,
     TERMINAL,
-    TOLD,
     WAITING_FOR_COMPANY,
     WAITING_FOR_OTHERS,
     By,
@@ -104,8 +104,8 @@ SETS = {
     "claims": (CLAIMS, {10}),
     "followed up": (FOLLOWED_UP, {4, 6}),
     "followed up by a comment": (FOLLOWED_UP_BY_COMMENT, {6}),
-    "told to the company": (TOLD, {2, 3, 4}),
-    "asking for documents": (ASKING, {4}),
+    "told to the company": (NOTIFYING, {2, 3, 4}),
+    "asking for documents": (REQUESTING, {4}),
 }
 
 

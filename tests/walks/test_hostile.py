@@ -6,9 +6,9 @@ import pytest
 
 from companies.models import Company
 from shipments.event_types.status import TRACKING_SIMPLE
-from tools.faults.asking import answers
 from tools.faults.hostile.bystander import Bystander
 from tools.faults.hostile.scenario import judged, play_attacks
+from tools.faults.probing import answers
 from tools.faults.receiver import Receiver
 from tools.faults.scenarios import until
 from tools.faults.service import Service

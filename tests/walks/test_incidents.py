@@ -7,11 +7,11 @@ from typing import Any, cast
 import pytest
 
 from companies.models import Company
-from tools.faults.asking import answers
 from tools.faults.incidents.catalogue import INCIDENTS
 from tools.faults.incidents.following import page_of
 from tools.faults.incidents.plays import Scene
 from tools.faults.incidents.scenario import play
+from tools.faults.probing import answers
 from tools.faults.rig import Rig
 from tools.faults.scenarios import until
 from tools.faults.service import Service

@@ -20,7 +20,7 @@ from companies.services import issue_token
 from shipments.event_types.status import TRACKING_SIMPLE
 from tests.programs import program
 from tools.dev.processes import stop
-from tools.faults import asking, ledger, scenarios
+from tools.faults import ledger, probing, scenarios
 from tools.faults.feeding import Feed
 from tools.faults.ports import free_port
 from tools.faults.receiver import Receiver
@@ -85,7 +85,7 @@ def test_everything_works_behind_pgbouncer(
     feed = Feed(acme.pk, shipments=50, updates=3000)
     for kind in ("web", "worker"):
         service.start(kind)
-    scenarios.until(lambda: asking.answers(service, "/readyz"), 60)
+    scenarios.until(lambda: probing.answers(service, "/readyz"), 60)
     token = issue_token(acme.pk)
 
     number = itertools.count(1000)
@@ -94,7 +94,7 @@ def test_everything_works_behind_pgbouncer(
     def open_tickets(fed: Future[str]) -> None:
         while not fed.done():
             answer = requests.post(
-                asking.address(service, "/company/tickets"),
+                probing.address(service, "/company/tickets"),
                 json={"type_id": 4, "shipment_id": next(number), "comments": "Where is it?"},
                 headers={"Authorization": f"Bearer {token}"},
                 timeout=60,

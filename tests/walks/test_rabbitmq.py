@@ -27,8 +27,8 @@ from tests.walks.conftest import SHORT_LEASE
 from tickets.models import TicketFile
 from tools.dev.places import throwaway_place
 from tools.faults import helpers, ledger
-from tools.faults.asking import address, answers
 from tools.faults.feeding import STATUSES, register_signed
+from tools.faults.probing import address, answers
 from tools.faults.processes import children_of, wait_until_gone
 from tools.faults.rabbitmq import SERVER, RabbitMQ
 from tools.faults.receiver import Receiver

@@ -16,8 +16,8 @@ from companies.models import Company, Erasure
 from deliveries.http.answers import Failure
 from deliveries.models import Replay
 from tests import builders as build
-from tools.faults.asking import answers
 from tools.faults.incidents.following import runbooks
+from tools.faults.probing import answers
 from tools.faults.scenarios import until
 from tools.faults.service import ROOT, Service
 

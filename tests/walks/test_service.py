@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.faults.asking import answers
+from tools.faults.probing import answers
 from tools.faults.scenarios import until
 from tools.faults.service import Service
 

@@ -11,8 +11,8 @@ from companies.api.requests import CompanyRequest
 from companies.api.views import CompanyView, Conflict, Unprocessable, idempotent
 from core.api.bodies import Body, Text
 from core.api.schema import operation
-from core.api.shapes import Done
-from tickets.api.asking import actor
+from core.api.shapes import Acknowledgement
+from tickets.api.request_context import actor
 from tickets.api.schema import CHANGED, STATUS_AFTER, TAG
 from tickets.api.serializers import MOST_DOCUMENTS, DocumentItem
 from tickets.api.text_refusals import FULL_TICKET, TEXT_OF_DAY, stores_text
@@ -47,7 +47,7 @@ class AppealTicket(Body):
                 ],
             }
         },
-        answer=Done,
+        answer=Acknowledgement,
         shows={"data": True},
         headers=[CHANGED, STATUS_AFTER],
         errors={

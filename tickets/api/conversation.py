@@ -11,7 +11,7 @@ from core.values.ids import ID_PATTERN
 from tickets.api import page_bounds
 from tickets.api.query_fields import QueryInteger
 from tickets.api.serializers import WRONG_CURSOR, Query
-from tickets.changes.shown import comment_row
+from tickets.changes.public_values import comment_row
 
 
 class CommentsQuery(Query):

@@ -16,8 +16,8 @@ from core.files.kinds import display_name, media_type_of
 from core.files.refusals import FileRefused
 from core.files.scanning import scan
 from tickets.api import files_schema, queries
-from tickets.api.asking import actor, base_of
 from tickets.api.representation import new_file_row
+from tickets.api.request_context import actor, base_of
 from tickets.api.serializers import AttachFiles, NoQuery
 from tickets.changes import files
 from tickets.changes.documents import NoSuchDocument
@@ -78,7 +78,7 @@ class UploadView(CompanyView):
             name = display_name(upload.name, media_type)
             content, active = examine_file(upload.content, media_type, request.company.pk)
             scan(name, content)
-            with files.stored(content) as stored_as:
+            with files.store_content(content) as stored_as:
                 file = files.NewFile(
                     name=name,
                     description=upload.description,

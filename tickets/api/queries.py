@@ -12,7 +12,7 @@ from shipments.models import Shipment
 from tickets.api import counting, following, page_bounds, searching
 from tickets.api.representation import Parts, appeal_row, file_row, history_rows, ticket_row
 from tickets.changes.appeals import latest_appeal
-from tickets.changes.shown import comment_row, format_utc
+from tickets.changes.public_values import comment_row, format_utc
 from tickets.models import Document, RequestedDocument, Ticket, TicketFile
 from tickets.models.tickets import TicketQuerySet
 from tickets.statuses import OPEN, TERMINAL, Status
@@ -149,7 +149,7 @@ def newest_ids(
 ) -> list[int]:
     """Return the ids of the page's tickets, plus one more if there is a next page."""
     if "cursor" in query:
-        tickets = tickets.behind(last_seen(company, query["cursor"]))
+        tickets = tickets.after(last_seen(company, query["cursor"]))
     limit = query["limit"]
     start = (query.get("page", 1) - 1) * limit
     if start >= (total if exact else LARGEST_LIST):

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from shipments.models import Shipment
 from tickets.api.serving import signed_path
+from tickets.changes.public_values import comment_type, format_utc, public_actor, public_amounts
 from tickets.changes.requested_documents import requested_row
-from tickets.changes.shown import comment_type, format_utc, shown_actor, shown_amounts
 from tickets.models import (
     Appeal,
     Comment,
@@ -62,7 +62,7 @@ def ticket_row(ticket: Ticket, parts: Parts, *, base: str) -> dict[str, Any]:
         "file_quantity": len(parts.files),
         "requested_documents": [requested_row(one) for one in parts.requested],
         "reason_code": ticket.reason_code or None,
-        "amounts": shown_amounts(ticket.amounts),
+        "amounts": public_amounts(ticket.amounts),
         "created_at": format_utc(ticket.created_at),
         "updated_at": format_utc(ticket.updated_at),
         "utc_created_at": format_utc(ticket.created_at),
@@ -132,7 +132,7 @@ def history_rows(entries: Iterable[HistoryEntry]) -> list[dict[str, Any]]:
         {
             "from": entry.was,
             "to": entry.now,
-            "actor": shown_actor(entry.by),
+            "actor": public_actor(entry.by),
             "at": format_utc(entry.created_at),
         }
         for entry in entries

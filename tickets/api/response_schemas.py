@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 
-from core.api.shapes import Done, Error, FlagValue, NextCursor, Time, shape
+from core.api.shapes import Acknowledgement, Error, FlagValue, NextCursor, Time, shape
 from core.files.kinds import KINDS
 from tickets.models import Appeal, Document
 from tickets.stated_fields import STATED_FIELDS, StatedField
@@ -216,4 +216,6 @@ CommentList = shape(
 )
 
 
-TicketRated = shape("TicketRated", Done, message=serializers.ChoiceField(choices=["Successful."]))
+TicketRated = shape(
+    "TicketRated", Acknowledgement, message=serializers.ChoiceField(choices=["Successful."])
+)

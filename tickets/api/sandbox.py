@@ -11,7 +11,7 @@ from companies.api.requests import CompanyRequest
 from companies.api.views import CompanyView, Unprocessable, idempotent
 from core.api.bodies import Body, Integer, Text
 from core.api.schema import operation
-from core.api.shapes import Done
+from core.api.shapes import Acknowledgement
 from tickets import working
 from tickets.api.schema import CHANGED, STATUS_AFTER, TAG
 from tickets.api.text_refusals import TEXT_OF_DAY, stores_text
@@ -62,7 +62,7 @@ class PlayedMove(Body):
                 "requested_documents": ["photo of the box"],
             },
         },
-        answer=Done,
+        answer=Acknowledgement,
         shows={"data": True},
         headers=[CHANGED, STATUS_AFTER],
         errors={

@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema_view
 
 from core.api.refusals import OwnRefusals
 from core.api.schema import header, operation
-from core.api.shapes import Done
+from core.api.shapes import Acknowledgement
 from tickets.api.conversation import CommentsQuery
 from tickets.api.response_schemas import (
     CommentList,
@@ -166,7 +166,7 @@ one_ticket = extend_schema_view(
         about=f"{LIMITED} {IGNORED}",
         body=UpdateTicket,
         sends={"follow up": {"ticket_status_id": 5, "comments": "Here is the invoice."}},
-        answer=Done,
+        answer=Acknowledgement,
         shows={"data": True},
         headers=[CHANGED, STATUS_AFTER],
         errors={404: None, 422: FULL_TICKET, 429: TEXT_OF_DAY},
@@ -182,7 +182,7 @@ ticket_comments = extend_schema_view(
         f" {Status.FOLLOW_UP.label}. {joined(labels(TERMINAL), 'and')} tickets are closed.",
         body=AddComment,
         sends={"reply": {"comment": "Here is the invoice."}},
-        answer=Done,
+        answer=Acknowledgement,
         shows={"data": True},
         headers=[CHANGED, STATUS_AFTER],
         errors={404: None, 422: CLOSED | FULL_TICKET, 429: TEXT_OF_DAY},

@@ -9,8 +9,8 @@ from companies.api.views import CompanyView, Conflict, Unprocessable, idempotent
 from core.api.bodies import WrongField, errors_of
 from tickets import opening, updating
 from tickets.api import conversation, queries, schema, type_schema
-from tickets.api.asking import actor, base_of
 from tickets.api.representation import filter_options, type_row, user_information
+from tickets.api.request_context import actor, base_of
 from tickets.api.serializers import (
     AddComment,
     DetailQuery,

@@ -83,7 +83,7 @@ def choose(type_id: int, excluding: int | None = None) -> LeastBusy:
     """Lock all agents who take the type, then compare their loads. Requires READ COMMITTED."""
     pool = lock_agents(type_id)
     # A separate statement, so that it sees what previous lock holders have committed.
-    candidates = [AgentLoad(*row) for row in LOADS.ask(pool=pool, excluding=excluding or 0)]
+    candidates = [AgentLoad(*row) for row in LOADS.fetch(pool=pool, excluding=excluding or 0)]
     loads = loads_for_history(candidates)
     if not candidates:
         return LeastBusy(NotAssigned.NOBODY_AVAILABLE, loads)
@@ -91,7 +91,7 @@ def choose(type_id: int, excluding: int | None = None) -> LeastBusy:
 
 
 def lock_agents(type_id: int) -> list[int]:
-    return [agent_id for (agent_id,) in POOL.ask(type_id=type_id, timeout=LOCK_TIMEOUT)]
+    return [agent_id for (agent_id,) in POOL.fetch(type_id=type_id, timeout=LOCK_TIMEOUT)]
 
 
 def candidates_query(type_id: Slot, timeout: Slot) -> QuerySet[Agent, tuple[Any, ...]]:

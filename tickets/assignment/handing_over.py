@@ -12,7 +12,7 @@ from tickets.assignment.picking import AgentLoad, loads_for_history
 from tickets.assignment.reassigning import AssignmentRefused, assigned_text, lock_and_assign
 from tickets.changes.actors import NotAllowed, actor_for
 from tickets.changes.history import record_history
-from tickets.changes.seen import PageToken, require_read
+from tickets.changes.page_tokens import PageToken, require_read
 from tickets.changes.writes import add_comment
 from tickets.history_codes import Kind, Rule
 from tickets.labels import status_label

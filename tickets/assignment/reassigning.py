@@ -12,7 +12,7 @@ from tickets.assignment import automatic
 from tickets.assignment.picking import AgentLoad, loads_for_history
 from tickets.changes.actors import Actor, NotAllowed
 from tickets.changes.history import record_history
-from tickets.changes.seen import PageToken, require_page_token, require_read
+from tickets.changes.page_tokens import PageToken, require_page_token, require_read
 from tickets.changes.writes import StaleTicket
 from tickets.history_codes import Kind, Rule
 from tickets.labels import status_label

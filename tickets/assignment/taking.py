@@ -13,7 +13,7 @@ from tickets.assignment.reassigning import (
 )
 from tickets.changes.actors import Actor, NotAllowed, actor_for
 from tickets.changes.history import record_history
-from tickets.changes.seen import PageToken, require_read
+from tickets.changes.page_tokens import PageToken, require_read
 from tickets.changes.snoozing import asleep_of
 from tickets.history_codes import Kind, Rule
 from tickets.models import Agent, PendingAnswer, Ticket

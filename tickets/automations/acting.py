@@ -15,7 +15,7 @@ from tickets.automations.due import due
 from tickets.changes import letters
 from tickets.changes.actors import Actor, leads
 from tickets.changes.history import record_history
-from tickets.changes.news import telling
+from tickets.changes.news import ticket_service
 from tickets.changes.notifications import notify
 from tickets.changes.writes import add_comment, change_status
 from tickets.history_codes import Kind, Rule
@@ -25,7 +25,7 @@ from tickets.statuses import By, Status
 NO_ANSWER = "no_answer"
 
 
-@telling
+@ticket_service
 def act(automation_id: int, ticket_id: int) -> bool:
     """Do what is due on a ticket; returns False if it no longer is, or the automation is off."""
     one = Automation.objects.filter(pk=automation_id, active=True).first()

@@ -161,7 +161,7 @@ def blank_events_about(company_id: int, events: list[int], show: Show) -> dict[s
     for walk, blank in ((walk_waiting, cancel_some), (walk_log, blank_attempts)):
         for keys, _ in walk(company_id, None):
             if deliveries := fetch_keys(DELIVERIES, keys=keys, events=events):
-                counts.update(erasing.anew(partial(blank, deliveries)))
+                counts.update(erasing.retry_moved_rows(partial(blank, deliveries)))
                 show(f"{sum(counts.values())} deliveries and attempts")
     for first in range(0, len(events), STEP):
         counts.update(blank_events(events[first : first + STEP]))

@@ -12,7 +12,7 @@ from companies.models import Company
 from tickets.changes.actors import SANDBOX, Actor, leads
 from tickets.changes.documents import fulfil
 from tickets.changes.history import record_history
-from tickets.changes.news import telling
+from tickets.changes.news import ticket_service
 from tickets.changes.text_bounds import count_text, document_texts
 from tickets.changes.writes import MoveRefused, add_comment, save_change
 from tickets.history_codes import Kind
@@ -41,7 +41,7 @@ class OwnDecision(MoveRefused):
         self.alone = alone
 
 
-@telling
+@ticket_service
 def appeal_decision(
     company: Company,
     ticket_id: int,

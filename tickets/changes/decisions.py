@@ -10,8 +10,8 @@ from django.utils.translation import gettext
 from core.values.money import money_text
 from tickets.changes.actors import Actor, actor_for
 from tickets.changes.history import record_history
-from tickets.changes.news import telling
-from tickets.changes.seen import PageToken, require_read
+from tickets.changes.news import ticket_service
+from tickets.changes.page_tokens import PageToken, require_read
 from tickets.changes.writes import MoveRefused, save_change
 from tickets.history_codes import Kind
 from tickets.labels import status_label
@@ -34,7 +34,7 @@ class Decision:
 NO_DECISION = Decision()
 
 
-@telling
+@ticket_service
 def set_amounts(
     ticket_id: int, amounts: Amounts, *, user: User, seen: PageToken | None = None
 ) -> Ticket:

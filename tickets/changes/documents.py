@@ -11,7 +11,7 @@ from tickets.changes.actors import Actor
 from tickets.changes.writes import change_status
 from tickets.models import Comment, RequestedDocument, Ticket
 from tickets.models.files import LONGEST_DOCUMENT_NAME
-from tickets.statuses import ASKING, By, Status, allows
+from tickets.statuses import REQUESTING, By, Status, allows
 
 MOST_DOCUMENTS = 30
 
@@ -73,7 +73,7 @@ def fulfil(ticket: Ticket, document: RequestedDocument, actor: Actor) -> None:
     document.fulfilled_at = timezone.now()
     document.save(update_fields=["fulfilled_at"])
     status = Status(ticket.status)
-    if status not in ASKING or not allows(status, Status.FOLLOW_UP, By.COMPANY):
+    if status not in REQUESTING or not allows(status, Status.FOLLOW_UP, By.COMPANY):
         return
     if not open_requests(ticket).exists():
         change_status(ticket, Status.FOLLOW_UP, actor, data={"complete": True})

@@ -14,7 +14,7 @@ from core.jobs import doorbell
 from tickets.changes.actors import Actor
 from tickets.changes.documents import find_requested, fulfil
 from tickets.changes.history import record_history
-from tickets.changes.news import telling
+from tickets.changes.news import ticket_service
 from tickets.changes.notifications import notify_followers
 from tickets.history_codes import Kind
 from tickets.models import Ticket, TicketFile, UnfinishedFile
@@ -48,7 +48,7 @@ class NewFile:
 
 
 @contextmanager
-def stored(content: bytes) -> Iterator[str]:
+def store_content(content: bytes) -> Iterator[str]:
     """Write a file to the storage, and yield its name for a row to be inserted in the context.
 
     Removes a file that gets no row. If the process is killed, `remove_orphans` finds it by its
@@ -98,7 +98,7 @@ def refuse_more_unattached(company: Company) -> None:
         )
 
 
-@telling
+@ticket_service
 def add_file(
     company: Company,
     ticket_id: int,
@@ -126,7 +126,7 @@ def keep_unattached(company: Company, new: NewFile) -> TicketFile:
     return keep_file(company, new)
 
 
-@telling
+@ticket_service
 def attach_files(
     company: Company,
     ticket_id: int,

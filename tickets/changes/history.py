@@ -20,7 +20,7 @@ def record_history(
     actor: Actor,
     kind: Kind,
     *,
-    was: Status | None = None,
+    previous: Status | None = None,
     reason: str = "",
     data: dict[str, Any] | None = None,
 ) -> HistoryEntry:
@@ -35,12 +35,12 @@ def record_history(
     if unknown := set(data or ()).difference(kind.row.fact_names):
         raise ValueError(f"The row of {kind} in tickets/history_codes.py has no {unknown}.")
     if kind.row.news is not None:
-        news.note_news(ticket, actor, kind.row.news, was=was)
+        news.note_news(ticket, actor, kind.row.news, previous=previous)
     entry = HistoryEntry(
         ticket=ticket,
         by=actor.by,
         actor=actor.name,
-        was=was if kind.row.public else ticket.status,
+        was=previous if kind.row.public else ticket.status,
         now=ticket.status,
         kind=kind,
         reason=reason,

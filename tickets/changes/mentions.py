@@ -34,7 +34,7 @@ class Colleague(NamedTuple):
 
     def is_called(self, name: str) -> bool:
         """Match part of a case-folded name."""
-        return name in (fold(FIRST_PART.split(self.username)[0]), fold(self.first_name))
+        return name in (fold_name(FIRST_PART.split(self.username)[0]), fold_name(self.first_name))
 
 
 class Mentions(NamedTuple):
@@ -44,7 +44,7 @@ class Mentions(NamedTuple):
     unknown: list[str]
 
 
-def fold(name: str) -> str:
+def fold_name(name: str) -> str:
     """Case-fold a name and remove its accents."""
     apart = unicodedata.normalize("NFKD", name.strip())
     return "".join(one for one in apart if not unicodedata.combining(one)).casefold()
@@ -65,9 +65,9 @@ def colleagues() -> list[Colleague]:
 
 def match_name(name: str, among: Iterable[Colleague]) -> list[Colleague]:
     """Return the agent with exactly this user name, else all with it as part of their name."""
-    folded = fold(name)
+    folded = fold_name(name)
     agents = list(among)
-    exact = [one for one in agents if fold(one.username) == folded]
+    exact = [one for one in agents if fold_name(one.username) == folded]
     return exact or [one for one in agents if folded and one.is_called(folded)]
 
 

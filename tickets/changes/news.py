@@ -1,7 +1,7 @@
 """Events to companies about changes of their tickets (decision N5).
 
 History and comments are each written in one place, which notes their news. A service that changes
-tickets is decorated with `telling`: the news of its run become one event per ticket, in the
+tickets is decorated with `ticket_service`: the news of its run become one event per ticket, in the
 transaction of the change, while the ticket is locked. Every write is therefore reported, and a
 request causes one event however many rows it writes.
 """
@@ -41,11 +41,11 @@ class PendingEvent:
     actor: Actor
 
 
-# Pending events by ticket; None outside of `telling` services.
+# Pending events by ticket; None outside of a `ticket_service`.
 unsent: ContextVar[dict[int, PendingEvent] | None] = ContextVar("unsent", default=None)
 
 
-def telling(service: Callable[P, Result]) -> Callable[P, Result]:
+def ticket_service(service: Callable[P, Result]) -> Callable[P, Result]:
     """Run a service that changes tickets in a transaction, and publish its events at the end.
 
     Nested services publish with the outermost one.
@@ -87,24 +87,24 @@ def note_news(
     actor: Actor,
     change: TicketChange,
     *,
-    was: int | None = None,
+    previous: int | None = None,
     comment: Comment | None = None,
 ) -> None:
-    """Note a change of a locked ticket for the company's event. `was`: the status before a move.
+    """Note a change of a locked ticket, whose status was `previous`, for the company's event.
 
     Of several changes the event has the weightiest, and the last comment. Raises RuntimeError
-    outside of a `telling` service.
+    outside of a `ticket_service`.
     """
     pending = unsent.get()
     if pending is None:
-        raise RuntimeError("What changes a ticket must be `telling` (tickets.changes.news).")
+        raise RuntimeError("Only a `ticket_service` may change a ticket (tickets.changes.news).")
     if (earlier := pending.get(ticket.pk)) is not None:
         first = earlier.story
         weightiest = min(first.change, change, key=list(TicketChange).index)
         story = replace(first, ticket=ticket, change=weightiest, comment=comment or first.comment)
         pending[ticket.pk] = replace(earlier, story=story)
         return
-    before = was if change in (TicketChange.OPENED, TicketChange.MOVED) else ticket.status
+    before = previous if change in (TicketChange.OPENED, TicketChange.MOVED) else ticket.status
     story = TicketStory(ticket=ticket, change=change, by=actor.by, previous=before, comment=comment)
     pending[ticket.pk] = PendingEvent(story, timezone.now(), actor)
 
@@ -154,7 +154,7 @@ def publish_of_ticket(
     event (decision N2), and the tracking number. `opens` marks the ticket's first event. If no
     webhook of the company listens, this costs one query and no write.
     """
-    if not publishing.is_heard(ticket.company_id, event_type.id):
+    if not publishing.has_listener(ticket.company_id, event_type.id):
         return
     tracking_number = tracking_number_of(ticket)
     news = News(

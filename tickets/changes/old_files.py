@@ -1,7 +1,7 @@
 """Retention of files: old contents are removed, and their rows stay.
 
 As the storage has no transactions, removed names are first listed as unfinished files, so that a
-job retries those that could not be removed (tickets.changes.kept_files).
+job retries those that could not be removed (tickets.changes.file_upkeep).
 """
 
 import math

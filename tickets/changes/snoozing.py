@@ -18,9 +18,9 @@ from django.utils.translation import gettext
 from core.jobs.failing_rows import FailingRows
 from tickets.changes.actors import SYSTEM, actor_for
 from tickets.changes.history import record_history
-from tickets.changes.news import telling
+from tickets.changes.news import ticket_service
 from tickets.changes.notifications import MOST_AT_ONCE, notify
-from tickets.changes.seen import PageToken, require_read
+from tickets.changes.page_tokens import PageToken, require_read
 from tickets.changes.writes import change_status
 from tickets.history_codes import Kind
 from tickets.models import Notification, Snooze, Ticket
@@ -101,7 +101,7 @@ def wake_due() -> int:
     ids = [one.pk for one in rows.first(over.order_by("until", "pk"), MOST_AT_ONCE)]
     ids += [one.pk for one in rows.first(silent_tickets(now).order_by("pk"), MOST_AT_ONCE)]
 
-    @telling
+    @ticket_service
     def wake_tickets(ticket_ids: Sequence[int]) -> None:
         # Check again after the lock: the agent may have snoozed or moved the ticket meanwhile.
         for ticket in map(Ticket.objects.hold, ticket_ids):

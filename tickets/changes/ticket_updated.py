@@ -10,8 +10,8 @@ from typing import Any
 from companies.models import Company
 from shipments.event_types.samples import DESCRIPTION, LARGE_ID
 from shipments.models import Shipment
+from tickets.changes.public_values import comment_row, public_actor, public_amounts
 from tickets.changes.requested_documents import requested_documents_of
-from tickets.changes.shown import comment_row, shown_actor, shown_amounts
 from tickets.history_codes import TicketChange
 from tickets.models import Comment, Ticket, TicketType
 from tickets.stated_fields import STATED_FIELDS, stated_values
@@ -54,13 +54,13 @@ class TicketEvent(EventType):
             "ticket_status_name": Status(ticket.status).slug,
             "previous_status_id": None if story.previous is None else int(story.previous),
             "change": story.change.value,
-            "by": shown_actor(story.by),
+            "by": public_actor(story.by),
             "comment": comment and comment_row(comment, ticket.company.name),
             "requested_documents": requested,
             "shipment_id": ticket.shipment_id,
             "tracking_number": tracking_number,
             "reason_code": ticket.reason_code or None,
-            "amounts": shown_amounts(ticket.amounts),
+            "amounts": public_amounts(ticket.amounts),
             **stated_values(ticket, in_events=True),
         }
         return envelope(self.name, at, data)

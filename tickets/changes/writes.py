@@ -45,7 +45,7 @@ def change_status(
     if not allows(current, to, actor.by):
         raise MoveRefused(refusal_reason(current, to, actor.by))
     ticket.status, ticket.reason_code = to, reason_code
-    entry = record_history(ticket, actor, Kind.MOVED, was=current, reason=reason, data=data)
+    entry = record_history(ticket, actor, Kind.MOVED, previous=current, reason=reason, data=data)
     due = due_dates.update_after_move(ticket, actor.by, entry.created_at)
     save_change(ticket, "status", "reason_code", *due)
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from tickets import labels
 from tickets.models.files import UnfinishedFile
 from tickets.models.tickets import Ticket
-from tickets.statuses import TOLD, Status
+from tickets.statuses import NOTIFYING, Status
 
 
 class PendingAnswerQuerySet(models.QuerySet["PendingAnswer"]):
@@ -65,7 +65,7 @@ class PendingAnswer(models.Model):
     # The fields of NewFile.
     files = models.JSONField(default=list)
     alone = models.BooleanField(default=False)
-    # Token of the page (tickets.changes.seen).
+    # Token of the page (tickets.changes.page_tokens).
     seen = models.CharField(max_length=60, blank=True)
     due_at = models.DateTimeField(null=True)
     held = models.TextField(blank=True)
@@ -96,7 +96,7 @@ class PendingAnswer(models.Model):
     def reaches_company(self) -> bool:
         replies = self.kind == self.Kind.REPLY and self.public
         decides = self.kind in (self.Kind.ACCEPT, self.Kind.REFUSE)
-        return replies or decides or self.to in TOLD
+        return replies or decides or self.to in NOTIFYING
 
     def leave_files(self, left_at: datetime | None = None) -> None:
         """Mark the files as unfinished, until a TicketFile takes them or they are removed."""

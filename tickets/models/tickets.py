@@ -46,7 +46,7 @@ class TicketQuerySet(models.QuerySet["Ticket"]):
         """Order by newest first, as in the index on a company's tickets."""
         return self.order_by("-created_at", "-pk")
 
-    def behind(self, ticket: "Ticket") -> "TicketQuerySet":
+    def after(self, ticket: "Ticket") -> "TicketQuerySet":
         """Filter tickets after this one in a list ordered by newest first."""
         at = ticket.created_at
         return self.filter(created_at__lte=at).exclude(created_at=at, pk__gte=ticket.pk)

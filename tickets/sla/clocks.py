@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 from core.values.times import is_plausible
 from tickets.sla.calendars import BusinessHours, add_business_time, business_time_between
-from tickets.statuses import PAUSED, RUNNING, TERMINAL, TOLD, By, Status
+from tickets.statuses import NOTIFYING, PAUSED, RUNNING, TERMINAL, By, Status
 
 # Time before a due date from which it is shown as soon. A claim takes days to gather its documents.
 SOON = timedelta(hours=2)
@@ -82,7 +82,7 @@ def deadline(
 
 def answers(by: By, to: Status) -> bool:
     """Return whether a move counts as an answer, which it does if it notifies the company."""
-    return by in (By.AGENT, By.LEAD) and to in TOLD
+    return by in (By.AGENT, By.LEAD) and to in NOTIFYING
 
 
 class ClockState(StrEnum):

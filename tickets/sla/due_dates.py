@@ -96,7 +96,7 @@ def shipment_of(ticket: Ticket) -> Shipment | None:
     """Return the ticket's shipment if its company owns it (decision T12)."""
     if ticket.shipment_id is None:
         return None
-    rows = SHIPMENT.ask(shipment=ticket.shipment_id, company=ticket.company_id)
+    rows = SHIPMENT.fetch(shipment=ticket.shipment_id, company=ticket.company_id)
     return Shipment.from_db(DEFAULT_DB_ALIAS, SHIPMENT_COLUMNS, rows[0]) if rows else None
 
 

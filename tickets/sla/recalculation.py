@@ -66,7 +66,7 @@ def recalculate_stale() -> int:
     """
     rules, rows = policy.load_rules(), FailingRows("recalculate_stale")
     # Tickets that failed before come last, so that they cannot block others.
-    failed = [int(key) for _, key in rows.known]
+    failed = [int(key) for _, key in rows.earlier_failures]
     tickets = stale(rules).exclude(pk__in=failed) if failed else stale(rules)
     count = recalculate_tickets(tickets, rules, rows, MOST_AT_ONCE)
     if failed and count < MOST_AT_ONCE:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tools.bench import books, draining, steady
-from tools.bench.beside import InThread
+from tools.bench.background import BackgroundThread
 from tools.bench.books import Books
 from tools.bench.healthy import Healthy
 from tools.bench.outcome import Table
@@ -76,7 +76,7 @@ class Long:
         # Share of one core that the receiver has used: near 1 it would be the bottleneck.
         self.share = 0.0
 
-    def measure(self, readings: Readings, meanwhile: Sequence[InThread]) -> None:
+    def measure(self, readings: Readings, meanwhile: Sequence[BackgroundThread]) -> None:
         """Measure the whole load; start `meanwhile` once the clock of the marks runs."""
         used: list[dict[str, float]] = []
         self.receiver.clear()

@@ -25,7 +25,7 @@ WHERE delivery.webhook_id = %s
 
 
 @dataclass(frozen=True)
-class Spared:
+class SmallReceiverResult:
     """Result of a run. `capacity` is requests a second of the server; `durations` in seconds."""
 
     workers: int
@@ -74,7 +74,7 @@ class Spared:
 
 def measure(
     receiver: Receiver, workers: int, busy_seconds: float, waiting: int, seconds: float
-) -> Spared:
+) -> SmallReceiverResult:
     """Measure for `seconds` from the first request on, and cancel the rest."""
     (webhook,) = load.webhooks([receiver.url(f"small/{workers}/{busy_seconds}")])
     receiver.clear()
@@ -90,7 +90,7 @@ def measure(
     answers = [arrival.answered_at for arrival in receiver.arrivals() if arrival.answered_at]
     in_time = sum(answered_at <= first + seconds for answered_at in answers)
     there = Delivery.objects.filter(webhook=webhook).count()
-    return Spared(
+    return SmallReceiverResult(
         workers=workers,
         capacity=workers / busy_seconds,
         answered_per_s=round(in_time / seconds, 1),

@@ -7,8 +7,8 @@ from django.db import connection, connections, transaction
 
 from deliveries.engine.leases import HEARTBEAT_SECONDS, LEASE_SECONDS
 from tools.bench import draining
+from tools.bench.background import BackgroundThread
 from tools.bench.bad_receivers import BadReceivers, Neighbours
-from tools.bench.beside import InThread
 from tools.bench.crew import WORKERS, Crew
 from tools.bench.minutes import KILLED
 from tools.bench.readings import Readings
@@ -29,7 +29,7 @@ class Step(NamedTuple):
     act: Callable[[], None]
 
 
-class Troubles(InThread):
+class Troubles(BackgroundThread):
     """Thread that runs steps at their times; steps not due by the end are skipped.
 
     Steps run one after the other: give long ones a thread of their own.

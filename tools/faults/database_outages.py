@@ -13,8 +13,8 @@ from companies.models import Company
 from companies.services import issue_token
 from deliveries.models import Attempt
 from tools.faults import in_flight, ledger
-from tools.faults.asking import address, answers
 from tools.faults.feeding import register_signed
+from tools.faults.probing import address, answers
 from tools.faults.receiver import Receiver
 from tools.faults.scenarios import LateAnswers, nothing_waits, patiently, until
 from tools.faults.service import Service

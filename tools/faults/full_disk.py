@@ -13,7 +13,7 @@ import requests
 from django.db import connection
 
 from tools.faults import database_outages
-from tools.faults.asking import address
+from tools.faults.probing import address
 from tools.faults.rig import Rig
 from tools.faults.stand_stills import API_ANSWERS_WITHIN_SECONDS, CARRIED_ON_WITHIN_SECONDS
 from tools.faults.verdict import NotHere, Verdict, broken

@@ -15,9 +15,9 @@ from companies.models import Company
 from deliveries.engine.schedule import JITTER
 from deliveries.monitoring import backlog
 from tools.faults import ledger
-from tools.faults.asking import answers, open_ticket
 from tools.faults.feeding import register_signed
 from tools.faults.ledger import Event, event_in
+from tools.faults.probing import answers, open_ticket
 from tools.faults.receiver import Answer, Received, Receiver
 from tools.faults.scenarios import nothing_waits, until
 from tools.faults.service import Service
@@ -73,7 +73,7 @@ def locked_out(broker_url: str) -> Iterator[None]:
 
 
 @contextmanager
-def stopped(pid: int) -> Iterator[None]:
+def suspended(pid: int) -> Iterator[None]:
     """Suspend a process by SIGSTOP for the duration of a block."""
     os.kill(pid, signal.SIGSTOP)
     try:

@@ -35,8 +35,8 @@ from desk.models import Macro
 from tickets.models import Agent, ReasonCode
 from tickets.roles import group
 from tickets.statuses import Status
-from tools.faults.asking import address
 from tools.faults.hurried_hand import MACROS, Desk, Hand
+from tools.faults.probing import address
 from tools.faults.receiver import Receiver
 from tools.faults.rig import Rig
 from tools.faults.scenarios import until

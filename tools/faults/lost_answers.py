@@ -5,9 +5,9 @@ import time
 
 from tools.dev.postgres import DATABASE, SUPERUSER
 from tools.faults import in_flight, ledger
-from tools.faults.asking import answers
 from tools.faults.feeding import register_signed
 from tools.faults.ledger import Event
+from tools.faults.probing import answers
 from tools.faults.proxy import Proxy
 from tools.faults.rig import Rig
 from tools.faults.scenarios import LateAnswers, nothing_waits, patiently, until

@@ -10,8 +10,8 @@ from django.db import connection
 from companies.models import Company
 from deliveries.monitoring import backlog
 from tools.faults import ledger
-from tools.faults.asking import answers, open_ticket
 from tools.faults.feeding import Feed, register_signed
+from tools.faults.probing import answers, open_ticket
 from tools.faults.receiver import Receiver
 from tools.faults.scenarios import LateAnswers, patiently, settled, until
 from tools.faults.service import Service

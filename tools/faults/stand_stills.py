@@ -172,13 +172,13 @@ def broker_refuses(rig: Rig, args: argparse.Namespace) -> Verdict:
 
 def broker_frozen(rig: Rig, args: argparse.Namespace) -> Verdict:
     """Freeze the broker while events are published."""
-    return without_broker(rig, args, lambda: helpers.stopped(rig.broker.process.pid))
+    return without_broker(rig, args, lambda: helpers.suspended(rig.broker.process.pid))
 
 
 def rabbitmq_frozen(rig: Rig, args: argparse.Namespace) -> Verdict:
     """Freeze RabbitMQ, as the broker, while events are published."""
     with rig.on_rabbitmq() as rabbit:
-        return without_broker(rig, args, lambda: helpers.stopped(rabbit.process.pid))
+        return without_broker(rig, args, lambda: helpers.suspended(rabbit.process.pid))
 
 
 def broker_drops(rig: Rig, args: argparse.Namespace) -> Verdict:

@@ -17,9 +17,9 @@ from companies.services import issue_token
 from deliveries import publishing
 from deliveries.models import Event
 from shipments.event_types.status import TRACKING_SIMPLE
-from tools.faults.asking import address, answers
 from tools.faults.feeding import register_signed
 from tools.faults.ledger import verified
+from tools.faults.probing import address, answers
 from tools.faults.receiver import Received
 from tools.faults.rig import Rig
 from tools.faults.scenarios import until

@@ -11,7 +11,7 @@ from django.db.models import Count
 from companies.models import Company
 from companies.services import issue_token
 from tickets.models import Ticket
-from tools.faults.asking import address
+from tools.faults.probing import address
 from tools.faults.service import Service
 
 # Carrier activation: it names no shipment, so only the idempotency key prevents a second one.

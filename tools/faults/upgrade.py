@@ -16,9 +16,9 @@ from django.db import connection
 from shipments.event_types.status import TRACKING_SIMPLE
 from tools.dev.postgres import SUPERUSER, Postgres
 from tools.faults import ledger
-from tools.faults.asking import address, answers
 from tools.faults.feeding import Feed
 from tools.faults.ports import free_port
+from tools.faults.probing import address, answers
 from tools.faults.rig import Rig, link_to
 from tools.faults.scenarios import nothing_waits, until
 from tools.faults.service import ROOT, Service, procfile

@@ -3,7 +3,7 @@
 import argparse
 import time
 
-from tools.faults.asking import answers
+from tools.faults.probing import answers
 from tools.faults.rig import Rig
 from tools.faults.scenarios import until
 from tools.faults.tickets import NONE_OF, Opening, judged

@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema_view
 
 from core.api.refusals import OwnRefusals
 from core.api.schema import operation
-from core.api.shapes import Done
+from core.api.shapes import Acknowledgement
 from webhooks.api.serializers import (
     ChangeWebhook,
     ListWebhooks,
@@ -123,7 +123,7 @@ one_webhook = extend_schema_view(
             "ten at once": {"max_in_flight": 10},
             "Standard Webhooks": {"standard_headers": 1},
         },
-        answer=Done,
+        answer=Acknowledgement,
         shows={"data": True},
         errors={404: None, 409: IN_USE},
     ),
@@ -131,7 +131,7 @@ one_webhook = extend_schema_view(
         "deleteWebhook",
         "Delete a webhook. Waiting deliveries are cancelled.",
         tag=TAG,
-        answer=Done,
+        answer=Acknowledgement,
         shows={"data": True},
         errors={404: None},
     ),

@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from companies import erased_lists, erasing, restoring, services
-from companies.commands import OperatorCommand, Said, moment_given
+from companies.commands import CommandResult, OperatorCommand, parse_moment
 from companies.models import ApiToken
 from companies.models.tokens import lives
 
@@ -42,7 +42,7 @@ python manage.py after_restore --nothing-lost --confirm parceldesk"""
         parser.add_argument("--confirm", metavar="DATABASE", help="its name, where nobody is asked")
         parser.add_argument(
             "--lost-since",
-            type=moment_given,
+            type=parse_moment,
             metavar="T",
             help="time of the backup, ISO 8601 or 24h; by default that of the newest row",
         )
@@ -68,7 +68,7 @@ python manage.py after_restore --nothing-lost --confirm parceldesk"""
             "--nothing-lost", action="store_true", help="note this database, and do nothing else"
         )
 
-    def run(self, **options: Any) -> Said:
+    def run(self, **options: Any) -> CommandResult:
         if options["nothing_lost"]:
             return self.note_alone(options)
         since, steps = self.planned(options)
@@ -88,7 +88,7 @@ python manage.py after_restore --nothing-lost --confirm parceldesk"""
             "done": not options["dry_run"],
         }
         if options["dry_run"]:
-            return Said(restore_report(data), data)
+            return CommandResult(restore_report(data), data)
         self.confirm(options["confirm"])
         steps = restoring.begin_repair(steps, since)
         restoring.move_sequences(steps, self.show)
@@ -100,7 +100,7 @@ python manage.py after_restore --nothing-lost --confirm parceldesk"""
             raise CommandError(f"{error} Run this again.") from error
         restoring.note_origin(again=True)
         outcome = f"moved {len(steps)} sequences, revoked {len(revoke)}, erased {len(due)}"
-        return Said(restore_report(data), data, outcome)
+        return CommandResult(restore_report(data), data, outcome)
 
     def planned(self, options: dict[str, Any]) -> tuple[datetime, list[restoring.SequenceMove]]:
         """Plan the moves of sequences, or continue the plan of an interrupted run."""
@@ -134,11 +134,13 @@ python manage.py after_restore --nothing-lost --confirm parceldesk"""
         if answer.strip() != name:
             raise CommandError(f"This is the database {name}. Nothing was changed.")
 
-    def note_alone(self, options: dict[str, Any]) -> Said:
+    def note_alone(self, options: dict[str, Any]) -> CommandResult:
         if not options["dry_run"]:
             self.confirm(options["confirm"])
             restoring.note_origin(again=True)
-        return Said("noted this database; nothing else changed", {"database": database_name()})
+        return CommandResult(
+            "noted this database; nothing else changed", {"database": database_name()}
+        )
 
 
 def database_name() -> str:

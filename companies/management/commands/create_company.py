@@ -6,7 +6,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError, CommandParser
 
 from companies import services
-from companies.commands import OperatorCommand, Said
+from companies.commands import CommandResult, OperatorCommand
 
 
 class Command(OperatorCommand):
@@ -50,7 +50,7 @@ class Command(OperatorCommand):
         time_zone: str,
         ticket_emails: bool,
         **options: Any,
-    ) -> Said:
+    ) -> CommandResult:
         try:
             company = services.create_company(
                 name,
@@ -62,4 +62,6 @@ class Command(OperatorCommand):
         except (ValueError, ValidationError) as error:
             raise CommandError(getattr(error, "message", str(error))) from error
         result = {"company_id": company.pk, "name": company.name}
-        return Said(json.dumps(result, ensure_ascii=False), result, f"created company {company.pk}")
+        return CommandResult(
+            json.dumps(result, ensure_ascii=False), result, f"created company {company.pk}"
+        )

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from companies import erased_lists, erasing
-from companies.commands import OperatorCommand, Said, for_terminal
+from companies.commands import CommandResult, OperatorCommand, for_terminal
 from companies.models import Company
 from companies.services import UnknownCompany
 
@@ -38,7 +38,7 @@ python manage.py erase_company --again erased.jsonl"""
     def acts(self, options: dict[str, Any]) -> bool:
         return not options["list"] and super().acts(options)
 
-    def run(self, **options: Any) -> Said:
+    def run(self, **options: Any) -> CommandResult:
         if options["list"]:
             return list_erased()
         if options["again"]:
@@ -74,18 +74,18 @@ python manage.py erase_company --again erased.jsonl"""
         if answer.strip() != company.name.strip():
             raise CommandError(f"That is not the name of company {company.pk}. Nothing was erased.")
 
-    def again(self, file: str, *, dry_run: bool) -> Said:
+    def again(self, file: str, *, dry_run: bool) -> CommandResult:
         """Erase listed companies that exist and are as old; newer ones reuse an id."""
         try:
             due = erased_lists.still_due(erased_lists.read_list(Path(file)))
         except (OSError, ValueError) as error:
             raise CommandError(str(error)) from error
         if dry_run:
-            return Said(f"would erase {len(due)} companies: {due}", {"companies": due})
+            return CommandResult(f"would erase {len(due)} companies: {due}", {"companies": due})
         return erasure_result(erased_lists.erase_again(due, self.show_progress))
 
 
-def list_erased() -> Said:
+def list_erased() -> CommandResult:
     companies = erasing.erased_companies()
 
     def lines() -> Iterator[str]:
@@ -94,15 +94,15 @@ def list_erased() -> Said:
             yield json.dumps({"company_id": company_id, "erased_at": at.isoformat()})
 
     data = ({"company_id": company_id, "erased_at": at} for company_id, at in companies)
-    return Said(lines(), data)
+    return CommandResult(lines(), data)
 
 
-def rehearsal_result(counts: dict[str, int]) -> Said:
+def rehearsal_result(counts: dict[str, int]) -> CommandResult:
     lines = [f"would blank {number} {kind}" for kind, number in counts.items()]
-    return Said("\n".join(lines), counts)
+    return CommandResult("\n".join(lines), counts)
 
 
-def erasure_result(erased: dict[int, dict[str, int]]) -> Said:
+def erasure_result(erased: dict[int, dict[str, int]]) -> CommandResult:
     lines = [
         f"erased company {company_id}: "
         + (", ".join(f"{number} {kind}" for kind, number in counts.items() if number) or "nothing")
@@ -110,4 +110,4 @@ def erasure_result(erased: dict[int, dict[str, int]]) -> Said:
     ]
     text = "\n".join(lines) or "nothing to erase"
     data = {"erased": [{"company_id": each, "rows": rows} for each, rows in erased.items()]}
-    return Said(text, data, outcome=text.partition("\n")[0][:300])
+    return CommandResult(text, data, outcome=text.partition("\n")[0][:300])

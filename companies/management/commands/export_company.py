@@ -4,7 +4,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from companies import exporting
-from companies.commands import OperatorCommand, Said
+from companies.commands import CommandResult, OperatorCommand
 from companies.services import UnknownCompany
 
 
@@ -25,7 +25,9 @@ python manage.py export_company 7 --to acme.zip --internal --json"""
             "--internal", action="store_true", help="also notes among agents, and who did what"
         )
 
-    def run(self, *args: Any, company_id: int, to: Path, internal: bool, **options: Any) -> Said:
+    def run(
+        self, *args: Any, company_id: int, to: Path, internal: bool, **options: Any
+    ) -> CommandResult:
         try:
             counts = exporting.export_all_of(company_id, to, internal=internal, show=self.show)
         except UnknownCompany as error:
@@ -36,4 +38,4 @@ python manage.py export_company 7 --to acme.zip --internal --json"""
             raise CommandError(f"{to} cannot be written: {error}") from error
         rows = ", ".join(f"{number} {name}" for name, number in counts.items() if number)
         outcome = f"exported {sum(counts.values())} rows and files"
-        return Said(f"{to}: {rows}", {"file": str(to), "rows": counts}, outcome=outcome)
+        return CommandResult(f"{to}: {rows}", {"file": str(to), "rows": counts}, outcome=outcome)

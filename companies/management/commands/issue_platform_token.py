@@ -3,7 +3,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from companies import services, tokens
-from companies.commands import OperatorCommand, Said, parse_days
+from companies.commands import CommandResult, OperatorCommand, parse_days
 
 
 class Command(OperatorCommand):
@@ -20,11 +20,13 @@ class Command(OperatorCommand):
             "--expires-in", type=float, metavar="DAYS", help="default: never expires"
         )
 
-    def run(self, *args: Any, name: str, expires_in: float | None, **options: Any) -> Said:
+    def run(self, *args: Any, name: str, expires_in: float | None, **options: Any) -> CommandResult:
         lifetime = parse_days(expires_in)
         try:
             token = services.issue_platform_token(name=name, expires_in=lifetime)
         except ValueError as error:
             raise CommandError(str(error)) from error
         prefix = tokens.token_prefix(token)
-        return Said(token, {"name": name, "token": token, "prefix": prefix}, f"issued {prefix}…")
+        return CommandResult(
+            token, {"name": name, "token": token, "prefix": prefix}, f"issued {prefix}…"
+        )

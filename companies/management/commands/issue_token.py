@@ -3,7 +3,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from companies import services, tokens
-from companies.commands import OperatorCommand, Said, parse_days
+from companies.commands import CommandResult, OperatorCommand, parse_days
 
 
 class Command(OperatorCommand):
@@ -17,7 +17,9 @@ class Command(OperatorCommand):
             "--expires-in", type=float, metavar="DAYS", help="default: never expires"
         )
 
-    def run(self, *args: Any, company_id: int, expires_in: float | None, **options: Any) -> Said:
+    def run(
+        self, *args: Any, company_id: int, expires_in: float | None, **options: Any
+    ) -> CommandResult:
         lifetime = parse_days(expires_in)
         try:
             token = services.issue_token(company_id, expires_in=lifetime)
@@ -25,4 +27,4 @@ class Command(OperatorCommand):
             raise CommandError(str(error)) from error
         prefix = tokens.token_prefix(token)
         result = {"company_id": company_id, "token": token, "prefix": prefix}
-        return Said(token, result, f"issued {prefix}…")
+        return CommandResult(token, result, f"issued {prefix}…")

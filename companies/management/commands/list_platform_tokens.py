@@ -3,7 +3,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from companies.commands import OperatorCommand, Said, for_terminal
+from companies.commands import CommandResult, OperatorCommand, for_terminal
 from companies.models import PlatformToken
 from companies.tokens import token_state
 
@@ -16,10 +16,10 @@ class Command(OperatorCommand):
     example = "python manage.py list_platform_tokens --json"
     changes = False
 
-    def run(self, *args: Any, **options: Any) -> Said:
+    def run(self, *args: Any, **options: Any) -> CommandResult:
         now = timezone.now()
         rows = [platform_token_row(token, now) for token in PlatformToken.objects.order_by("pk")]
-        return Said(map(as_line, rows), iter(rows))
+        return CommandResult(map(as_line, rows), iter(rows))
 
 
 def platform_token_row(token: PlatformToken, now: datetime) -> dict[str, str | None]:

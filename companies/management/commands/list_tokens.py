@@ -6,7 +6,7 @@ from django.core.management.base import CommandParser
 from django.db.models import Q
 from django.utils import timezone
 
-from companies.commands import OperatorCommand, Said, for_terminal, parse_days
+from companies.commands import CommandResult, OperatorCommand, for_terminal, parse_days
 from companies.models import ApiToken
 from companies.models.tokens import lives
 from companies.tokens import token_state
@@ -35,7 +35,7 @@ class Command(OperatorCommand):
 
     def run(
         self, *args: Any, company: int | None, unused_for: float | None, all: bool, **options: Any
-    ) -> Said:
+    ) -> CommandResult:
         now = timezone.now()
         chosen = ApiToken.objects.select_related("company").order_by("pk")
         if not all:
@@ -47,7 +47,7 @@ class Command(OperatorCommand):
             never = Q(last_used_at=None, created_at__lt=before)
             chosen = chosen.filter(never | Q(last_used_at__lt=before))
         rows = (token_row(token, now) for token in chosen.iterator(AT_ONCE))
-        return Said(token_lines(rows), rows)
+        return CommandResult(token_lines(rows), rows)
 
 
 def token_row(token: ApiToken, now: datetime) -> dict[str, Any]:

@@ -3,7 +3,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from companies.commands import OperatorCommand, Said
+from companies.commands import CommandResult, OperatorCommand
 from core.retention import Sweep, forget_old
 
 
@@ -25,16 +25,18 @@ python manage.py prune --older-than 14"""
         super().add_arguments(parser)
         parser.add_argument("--older-than", type=float, metavar="DAYS", help="not as settings say")
 
-    def run(self, *args: Any, older_than: float | None, dry_run: bool, **options: Any) -> Said:
+    def run(
+        self, *args: Any, older_than: float | None, dry_run: bool, **options: Any
+    ) -> CommandResult:
         if older_than is not None and not 0 <= older_than <= 36500:
             raise CommandError("--older-than takes a number of days between 0 and 36500.")
         days = None if older_than is None else timedelta(days=older_than)
         sweep = forget_old(Sweep(older_than=days, dry_run=dry_run, show=self.show))
         failed = "; ".join(f"{kind}: {error}" for kind, error in sweep.failed.items())
         went = {kind: rows for kind, rows in sweep.rows.items() if rows}
-        return Said(
+        return CommandResult(
             "\n".join(sweep.lines),
-            {"forgotten": sweep.rows, "weeks_in_use": sweep.kept},
+            {"forgotten": sweep.rows, "weeks_in_use": sweep.kept_weeks},
             outcome=", ".join(f"{rows} {kind}" for kind, rows in went.items()) or "nothing was old",
             failed=failed and f"Not forgotten, or not all of it: {failed}",
         )

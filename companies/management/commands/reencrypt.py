@@ -1,6 +1,6 @@
 from typing import Any
 
-from companies.commands import OperatorCommand, Said
+from companies.commands import CommandResult, OperatorCommand
 from core.data.reencryption import Census, reencrypt_all, take_census
 
 
@@ -14,12 +14,12 @@ open. With --dry-run it counts only. Run it after a change of FIELD_KEYS."""
     example = "python manage.py reencrypt --dry-run\npython manage.py reencrypt"
     rehearses = True
 
-    def run(self, *args: Any, dry_run: bool, **options: Any) -> Said:
+    def run(self, *args: Any, dry_run: bool, **options: Any) -> CommandResult:
         rewritten = 0 if dry_run else reencrypt_all(self.show)
         census = take_census(self.show)
         outcome = f"rewrote {rewritten}, {census.outdated} are not encrypted with the newest key"
         failed = f"{census.outdated} secrets are not encrypted with the newest key."
-        return Said(
+        return CommandResult(
             census_as_text(rewritten, census),
             census_as_data(rewritten, census),
             outcome,

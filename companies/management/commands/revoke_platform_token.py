@@ -3,7 +3,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from companies import services
-from companies.commands import OperatorCommand, Said
+from companies.commands import CommandResult, OperatorCommand
 
 
 class Command(OperatorCommand):
@@ -15,10 +15,10 @@ class Command(OperatorCommand):
         super().add_arguments(parser)
         parser.add_argument("prefix_or_token")
 
-    def run(self, *args: Any, prefix_or_token: str, **options: Any) -> Said:
+    def run(self, *args: Any, prefix_or_token: str, **options: Any) -> CommandResult:
         try:
             token = services.revoke_platform_token(prefix_or_token)
         except services.UnknownToken as error:
             raise CommandError(str(error)) from error
         revoked = f"revoked {token}"
-        return Said(revoked, {"prefix": token.prefix}, revoked)
+        return CommandResult(revoked, {"prefix": token.prefix}, revoked)

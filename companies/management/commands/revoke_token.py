@@ -3,7 +3,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from companies import services
-from companies.commands import OperatorCommand, Said
+from companies.commands import CommandResult, OperatorCommand
 from companies.models import ApiToken
 
 
@@ -38,7 +38,7 @@ class Command(OperatorCommand):
         company_id: int | None,
         dry_run: bool,
         **options: Any,
-    ) -> Said:
+    ) -> CommandResult:
         try:
             if company_id is not None:
                 return revoked_all(services.revoke_tokens_of(company_id, dry_run=dry_run), dry_run)
@@ -46,11 +46,11 @@ class Command(OperatorCommand):
         except (services.UnknownToken, services.UnknownCompany) as error:
             raise CommandError(str(error)) from error
         text = f"{'would revoke' if dry_run else 'revoked'} {token} of company {token.company_id}"
-        return Said(text, {"prefix": token.prefix, "company_id": token.company_id}, text)
+        return CommandResult(text, {"prefix": token.prefix, "company_id": token.company_id}, text)
 
 
-def revoked_all(tokens: list[ApiToken], dry_run: bool) -> Said:
+def revoked_all(tokens: list[ApiToken], dry_run: bool) -> CommandResult:
     did = "would revoke" if dry_run else "revoked"
     lines = [f"{did} {token}" for token in tokens] or ["there is no live token"]
     data = [{"prefix": token.prefix, "company_id": token.company_id} for token in tokens]
-    return Said("\n".join(lines), data, f"revoked {len(tokens)} tokens")
+    return CommandResult("\n".join(lines), data, f"revoked {len(tokens)} tokens")

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from companies.commands import OperatorCommand, Said
+from companies.commands import CommandResult, OperatorCommand
 from config import first_env_file
 from core.data import database
 from core.health.examining import PATIENCE_SECONDS
@@ -51,17 +51,19 @@ python manage.py doctor --init --host desk.example.com --set EMAIL_HOST=mail.exa
             "--set", action="append", default=[], metavar="NAME=VALUE", help="any other variable"
         )
 
-    def run(self, *args: Any, only: list[str], **options: Any) -> Said:
+    def run(self, *args: Any, only: list[str], **options: Any) -> CommandResult:
         if options["init"]:
             return initial(options)
         database.wait_at_most(PATIENCE_SECONDS)
         results = doctor.examine_all(chosen_checks(only))
         failed = any(result.grade is Grade.FAIL for result in results)
         checks = [result._asdict() for result in results]
-        return Said(findings_as_table(results), {"ok": not failed, "checks": checks}, failed=failed)
+        return CommandResult(
+            findings_as_table(results), {"ok": not failed, "checks": checks}, failed=failed
+        )
 
 
-def initial(options: dict[str, Any]) -> Said:
+def initial(options: dict[str, Any]) -> CommandResult:
     """Write the first env file. Raises CommandError without --host, or if the file exists."""
     path, host = options["file"].absolute(), options["host"]
     if not host or not HOST.fullmatch(host):
@@ -88,7 +90,7 @@ def initial(options: dict[str, Any]) -> Said:
         raise CommandError(f"{path} is there already, with keys that data may need.") from error
     except OSError as error:
         raise CommandError(f"{path} cannot be written: {error.strerror}.") from error
-    return Said(f"Wrote {path}, mode 600, with fresh keys. {NEXT}", {"file": str(path)})
+    return CommandResult(f"Wrote {path}, mode 600, with fresh keys. {NEXT}", {"file": str(path)})
 
 
 def chosen_checks(only: list[str]) -> list[doctor.Check]:

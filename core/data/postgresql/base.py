@@ -32,7 +32,7 @@ class Waiter(Protocol):
     def wait(self, steps: Any, descriptor: int, seconds: float) -> Any:
         """Wait like psycopg.waiting.wait; raises TimeoutError when the time is over."""
 
-    def elsewhere(self, make: Any) -> Any:
+    def run_in_thread(self, make: Any) -> Any:
         """Call `make`, which blocks, outside of the loop and return its result."""
 
 
@@ -103,7 +103,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         waiter: Waiter | None = self.settings_dict.get("WAITER")
         # Blocks: names are resolved, and servers tried one after the other.
         try:
-            connection: BoundedConnection = waiter.elsewhere(make) if waiter else make()
+            connection: BoundedConnection = waiter.run_in_thread(make) if waiter else make()
         except psycopg.errors.ConnectionTimeout:
             SILENCE.began = True
             raise

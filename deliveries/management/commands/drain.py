@@ -4,7 +4,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from companies import audit
-from companies.commands import OperatorCommand, Said
+from companies.commands import CommandResult, OperatorCommand
 from deliveries.engine import holding
 
 # Within this time each loop has noticed the drain.
@@ -29,15 +29,19 @@ until `resume`. New events are stored and wait. The state is a row, so restarts 
             help="until nothing is in flight, so long at most; exits with 1 if something still is",
         )
 
-    def run(self, *args: Any, reason: str, wait: float, dry_run: bool, **options: Any) -> Said:
+    def run(
+        self, *args: Any, reason: str, wait: float, dry_run: bool, **options: Any
+    ) -> CommandResult:
         if dry_run:
             busy = holding.requests_in_flight()
-            return Said(f"would drain; {busy} in flight", {"draining": False, "in_flight": busy})
+            return CommandResult(
+                f"would drain; {busy} in flight", {"draining": False, "in_flight": busy}
+            )
         drain = holding.drain_loops(by=audit.shell_user(), reason=reason)
         busy = self.wait_for_silence(wait) if wait else holding.requests_in_flight()
         text = f"draining since {drain.since:%Y-%m-%d %H:%M:%S} UTC; {busy} in flight"
         data = {"draining": True, "since": drain.since, "by": drain.by, "in_flight": busy}
-        return Said(text, data, text, failed=bool(wait and busy))
+        return CommandResult(text, data, text, failed=bool(wait and busy))
 
     def wait_for_silence(self, seconds: float) -> int:
         """Wait until nothing is in flight; return the requests that are when the time is over."""

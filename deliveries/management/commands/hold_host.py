@@ -3,7 +3,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from companies import audit
-from companies.commands import OperatorCommand, Said
+from companies.commands import CommandResult, OperatorCommand
 from deliveries.engine import holding
 
 
@@ -48,7 +48,7 @@ two. Companies see that it is held, until when, and what --tell-companies says."
         hours: float | None,
         dry_run: bool,
         **options: Any,
-    ) -> Said:
+    ) -> CommandResult:
         if list or host is None:
             return list_held()
         if hours is not None and not 0 < hours <= holding.MOST_HOURS:
@@ -60,14 +60,14 @@ two. Companies see that it is held, until when, and what --tell-companies says."
                 holding.hold_host(
                     name, by=by, reason=reason, public_reason=tell_companies, hours=hours
                 )
-        except holding.NoHost as error:
+        except holding.InvalidHost as error:
             raise CommandError(str(error)) from error
         there = len(holding.webhooks_on([name]))
         text = f"{'would hold' if dry_run else 'holding'} {name}, webhooks there: {there}"
-        return Said(text, {"host": name, "held": not dry_run, "webhooks": there}, text)
+        return CommandResult(text, {"host": name, "held": not dry_run, "webhooks": there}, text)
 
 
-def list_held() -> Said:
+def list_held() -> CommandResult:
     holds = holding.held_hosts()
     lines = [
         f"{each.host}  since {each.held_at:%Y-%m-%d %H:%M} UTC"
@@ -86,4 +86,4 @@ def list_held() -> Said:
         }
         for each in holds
     ]
-    return Said("\n".join(lines) or "no host is held", data)
+    return CommandResult("\n".join(lines) or "no host is held", data)

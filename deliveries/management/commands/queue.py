@@ -7,7 +7,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import connection
 from django.utils import timezone
 
-from companies.commands import OperatorCommand, Said, for_terminal
+from companies.commands import CommandResult, OperatorCommand, for_terminal
 from deliveries.engine.slots import SLOTS
 from deliveries.monitoring import queue_picture
 from deliveries.monitoring.queue_picture import GROUPS, Totals, WaitingGroup
@@ -30,7 +30,7 @@ which webhooks, hosts or companies have waited longest. Counts with a + stopped 
             "--limit", type=int, default=20, metavar="N", help="rows at most; default 20"
         )
 
-    def run(self, *args: Any, by: str, limit: int, **options: Any) -> Said:
+    def run(self, *args: Any, by: str, limit: int, **options: Any) -> CommandResult:
         if not 1 <= limit <= queue_picture.MOST_GROUPED:
             raise CommandError(f"--limit takes 1 to {queue_picture.MOST_GROUPED}.")
         with connection.cursor() as cursor:
@@ -46,7 +46,7 @@ which webhooks, hosts or companies have waited longest. Counts with a + stopped 
             "by": by,
             "oldest": [row.as_data() for row in rows],
         }
-        return Said("\n".join(lines_of(totals, rows, by, timezone.now())), data)
+        return CommandResult("\n".join(lines_of(totals, rows, by, timezone.now())), data)
 
 
 def lines_of(totals: Totals, rows: list[WaitingGroup], by: str, now: datetime) -> list[str]:

@@ -6,7 +6,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from companies import audit
-from companies.commands import OperatorCommand, Said, moment_given
+from companies.commands import CommandResult, OperatorCommand, parse_moment
 from deliveries import redelivery
 from deliveries.engine import holding
 from deliveries.models import STATES, Replay, State
@@ -17,7 +17,7 @@ FILTERS = ("webhook", "company_id", "host", "since", "until")
 REASONS = {
     WaitsFor.PAUSED: "their webhook is paused",
     WaitsFor.INACTIVE: "their company is inactive",
-    WaitsFor.HELD: "their host is held",
+    WaitsFor.HOST_HELD: "their host is held",
 }
 UNCONFIRMED = 2
 
@@ -43,8 +43,8 @@ python manage.py redeliver --stop 3"""
         add("--company", type=int, dest="company_id", metavar="ID", help="of this company")
         add("--host", help="to this host, whatever the port")
         add("--type", type=int, metavar="ID", help="of this event type")
-        add("--since", type=moment_given, metavar="T", help="created then (ISO 8601, 24h) or later")
-        add("--until", type=moment_given, metavar="T", help="created before this; default: now")
+        add("--since", type=parse_moment, metavar="T", help="created then (ISO 8601, 24h) or later")
+        add("--until", type=parse_moment, metavar="T", help="created before this; default: now")
         add("--state", choices=STATES, default="given_up", help="default: %(default)s")
         rate = f"so many a second, {replaying.MOST_A_SECOND:,} at most"
         add("--rate", type=int, metavar="PER_SECOND", help=rate)
@@ -59,7 +59,7 @@ python manage.py redeliver --stop 3"""
         stopped = options["stop"]
         return "" if stopped is None else f"run {stopped}", options["company_id"]
 
-    def run(self, *args: Any, **options: Any) -> Said:
+    def run(self, *args: Any, **options: Any) -> CommandResult:
         if options["list"]:
             return list_runs()
         if options["stop"] is not None:
@@ -78,7 +78,7 @@ python manage.py redeliver --stop 3"""
         confirm: int | None,
         dry_run: bool,
         **options: Any,
-    ) -> Said:
+    ) -> CommandResult:
         chosen = count_chosen(choice, show=self.show)
         self.show("")
         if dry_run:
@@ -117,7 +117,7 @@ def choice_from(options: dict[str, Any]) -> Choice:
     until = options["until"]
     try:
         host = "" if options["host"] is None else holding.parse_host(options["host"])
-    except holding.NoHost as error:
+    except holding.InvalidHost as error:
         raise CommandError(str(error)) from error
     return Choice(
         until=now if until is None else min(until, now),
@@ -146,7 +146,7 @@ def remarks(chosen: ChosenCount) -> list[str]:
     return waiting
 
 
-def output_of(text: str, chosen: ChosenCount, **extra: int) -> Said:
+def output_of(text: str, chosen: ChosenCount, **extra: int) -> CommandResult:
     data = {
         "deliveries": chosen.deliveries,
         "webhooks": chosen.webhooks,
@@ -155,31 +155,31 @@ def output_of(text: str, chosen: ChosenCount, **extra: int) -> Said:
         "deleted": chosen.deleted,
         **extra,
     }
-    return Said("\n".join([text, *remarks(chosen)]), data, text)
+    return CommandResult("\n".join([text, *remarks(chosen)]), data, text)
 
 
-def redeliver_one(delivery: UUID, *, dry_run: bool) -> Said:
+def redeliver_one(delivery: UUID, *, dry_run: bool) -> CommandResult:
     if not redelivery.has_delivery(delivery):
         raise CommandError(f"There is no delivery {delivery}.")
     if dry_run:
-        return Said("1 would be sent again", {"deliveries": 1, "sent": 0})
+        return CommandResult("1 would be sent again", {"deliveries": 1, "sent": 0})
     count = redelivery.redeliver([delivery])
     text = f"{count} will be sent again"
-    return Said(text, {"deliveries": 1, "sent": count}, text)
+    return CommandResult(text, {"deliveries": 1, "sent": count}, text)
 
 
-def stop_run(run_id: int, *, dry_run: bool) -> Said:
+def stop_run(run_id: int, *, dry_run: bool) -> CommandResult:
     try:
         if dry_run:
             run = replaying.running_replay(run_id)
-            return Said(f"would stop {progress(run)}", as_data(run))
+            return CommandResult(f"would stop {progress(run)}", as_data(run))
         run = replaying.stop_replay(run_id, by=audit.shell_user())
     except replaying.NoReplay as error:
         raise CommandError(str(error)) from error
-    return Said(progress(run), as_data(run), progress(run))
+    return CommandResult(progress(run), as_data(run), progress(run))
 
 
-def list_runs() -> Said:
+def list_runs() -> CommandResult:
     runs = Replay.objects.order_by("-pk")
 
     def lines() -> Iterator[str]:
@@ -190,7 +190,7 @@ def list_runs() -> Said:
         if not has_runs:
             yield "nothing was ever sent again as a run"
 
-    return Said(lines(), map(as_data, runs.iterator()))
+    return CommandResult(lines(), map(as_data, runs.iterator()))
 
 
 def progress(run: Replay) -> str:

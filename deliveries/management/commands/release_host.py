@@ -2,7 +2,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from companies.commands import OperatorCommand, Said
+from companies.commands import CommandResult, OperatorCommand
 from deliveries.engine import holding
 
 
@@ -17,10 +17,10 @@ class Command(OperatorCommand):
     def about(self, options: dict[str, Any]) -> tuple[str, int | None]:
         return options["host"], None
 
-    def run(self, *args: Any, host: str, **options: Any) -> Said:
+    def run(self, *args: Any, host: str, **options: Any) -> CommandResult:
         try:
             if not holding.release_host(host):
                 raise CommandError(f"{host} is not held; hold_host --list shows those that are.")
-        except holding.NoHost as error:
+        except holding.InvalidHost as error:
             raise CommandError(str(error)) from error
-        return Said(f"released {host}", {"host": host, "held": False}, f"released {host}")
+        return CommandResult(f"released {host}", {"host": host, "held": False}, f"released {host}")

@@ -1,6 +1,6 @@
 from typing import Any
 
-from companies.commands import OperatorCommand, Said
+from companies.commands import CommandResult, OperatorCommand
 from deliveries.engine import holding
 
 
@@ -8,9 +8,9 @@ class Command(OperatorCommand):
     help = "Have the engine loops go on after `drain`; what waited goes out, in order."
     example = "python manage.py resume"
 
-    def run(self, *args: Any, **options: Any) -> Said:
+    def run(self, *args: Any, **options: Any) -> CommandResult:
         since = holding.resume_sending()
         if since is None:
-            return Said("nothing was drained", {"draining": False, "since": None})
+            return CommandResult("nothing was drained", {"draining": False, "since": None})
         text = f"sending again, after a drain since {since:%Y-%m-%d %H:%M:%S} UTC"
-        return Said(text, {"draining": False, "since": since}, text)
+        return CommandResult(text, {"draining": False, "since": since}, text)

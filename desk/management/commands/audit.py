@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone, translation
 
-from companies.commands import OperatorCommand, Said, for_terminal, moment_given
+from companies.commands import CommandResult, OperatorCommand, for_terminal, parse_moment
 from desk.people.audit_trail import DESK, Act, AuditFilters, act_place, acts
 
 AT_ONCE = 500
@@ -31,8 +31,8 @@ way, or was killed."""
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         when = "an ISO 8601 time, or how long ago: 90m, 24h, 7d"
-        parser.add_argument("--since", type=moment_given, metavar="T", help=when)
-        parser.add_argument("--until", type=moment_given, metavar="T", help="before this time")
+        parser.add_argument("--since", type=parse_moment, metavar="T", help=when)
+        parser.add_argument("--until", type=parse_moment, metavar="T", help="before this time")
         parser.add_argument("--actor", default="", help="a login, with its host or without")
         parser.add_argument(
             "--act", default="", help="a command's name, or add, change or delete of the desk"
@@ -48,7 +48,7 @@ way, or was killed."""
             "--follow", action="store_true", help="then wait for more, newest last, until Ctrl-C"
         )
 
-    def run(self, *args: Any, limit: int, follow: bool, **options: Any) -> Said:
+    def run(self, *args: Any, limit: int, follow: bool, **options: Any) -> CommandResult:
         if limit < 0:
             raise CommandError("--limit takes 0 or more.")
         filters = AuditFilters(
@@ -60,7 +60,7 @@ way, or was killed."""
             token=options["token"],
         )
         entries = follow_entries(filters, limit) if follow else read_pages(filters, limit)
-        return Said(map(act_line, entries), map(act_row, entries))
+        return CommandResult(map(act_line, entries), map(act_row, entries))
 
 
 def read_pages(filters: AuditFilters, limit: int) -> Iterator[Act]:

@@ -1,6 +1,6 @@
 from django.contrib.auth.models import User
 
-from companies.commands import Said
+from companies.commands import CommandResult
 from desk.people import session_list
 from desk.people.user_commands import UserCommand
 
@@ -12,9 +12,9 @@ Whoever knows the password can sign in again: change it, or switch the user off,
     example = "python manage.py end_sessions ada --dry-run\npython manage.py end_sessions ada"
     rehearses = True
 
-    def act(self, user: User, *, dry_run: bool) -> Said:
+    def act(self, user: User, *, dry_run: bool) -> CommandResult:
         count = session_list.end_everywhere(user, dry_run=dry_run)
         summary = f"{'would end' if dry_run else 'ended'} {count} session{'s' * (count != 1)}"
-        return Said(
+        return CommandResult(
             f"{summary} of {user.username}", {"username": user.username, "sessions": count}, summary
         )

@@ -2,7 +2,7 @@ import csv
 from io import StringIO
 from typing import Any
 
-from companies.commands import OperatorCommand, Said
+from companies.commands import CommandResult, OperatorCommand
 from desk.joining import agent_files
 
 
@@ -11,10 +11,10 @@ class Command(OperatorCommand):
     example = "python manage.py export_agents"
     changes = False
 
-    def run(self, *args: Any, **options: Any) -> Said:
+    def run(self, *args: Any, **options: Any) -> CommandResult:
         rows = agent_files.all_agents()
         text = StringIO()
         writer = csv.DictWriter(text, agent_files.FILE_COLUMNS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-        return Said(text.getvalue().removesuffix("\n"), rows)
+        return CommandResult(text.getvalue().removesuffix("\n"), rows)

@@ -3,7 +3,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from companies.commands import OperatorCommand, Said
+from companies.commands import CommandResult, OperatorCommand
 from desk.joining import agent_files
 from desk.joining.agent_rows import BadFile, file_text, read_rows
 
@@ -32,7 +32,7 @@ class Command(OperatorCommand):
     def acts(self, options: dict[str, Any]) -> bool:
         return bool(options["apply"])
 
-    def run(self, *args: Any, file: Path, apply: bool, url: str, **options: Any) -> Said:
+    def run(self, *args: Any, file: Path, apply: bool, url: str, **options: Any) -> CommandResult:
         if url and not url.startswith(("https://", "http://")):
             raise CommandError("--url must begin with https:// or http://.")
         try:
@@ -51,4 +51,4 @@ class Command(OperatorCommand):
         lines += [f"{login}: {', '.join(columns)}" for login, columns in result.changed.items()]
         lines.append(f"{counts}." if apply else f"{counts} with --apply; nothing was changed.")
         data = {"applied": apply, "added": result.added, "changed": result.changed}
-        return Said("\n".join(lines), data, counts)
+        return CommandResult("\n".join(lines), data, counts)

@@ -3,7 +3,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from companies.commands import OperatorCommand, Said, for_terminal
+from companies.commands import CommandResult, OperatorCommand, for_terminal
 from desk.people.company_glances import CompanyGlance, company_glances
 
 HEAD = f"{'id':>8}  {'active':<6}  {'webhooks':<14}  {'open':>6}  {'waiting':>8}  {'last used':<16}"
@@ -25,9 +25,9 @@ class Command(OperatorCommand):
 
     def run(
         self, *args: Any, inactive: bool, search: str, limit: int | None, **options: Any
-    ) -> Said:
+    ) -> CommandResult:
         glances = company_glances(inactive=inactive, search=search, limit=limit)
-        return Said(glance_lines(glances), map(glance_row, glances))
+        return CommandResult(glance_lines(glances), map(glance_row, glances))
 
 
 def glance_row(one: CompanyGlance) -> dict[str, Any]:

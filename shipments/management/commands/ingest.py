@@ -10,7 +10,7 @@ from typing import Any, cast
 from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
-from companies.commands import OperatorCommand, Said
+from companies.commands import CommandResult, OperatorCommand
 from shipments.feed import ingesting
 from shipments.feed.ingesting import Stopped, Tally
 
@@ -31,7 +31,7 @@ class Command(OperatorCommand):
         super().add_arguments(parser)
         parser.add_argument("file", help="path of a file; - reads standard input")
 
-    def run(self, *args: Any, file: str, **options: Any) -> Said:
+    def run(self, *args: Any, file: str, **options: Any) -> CommandResult:
         tally = Tally()
         try:
             with open_input(file) as stream:
@@ -48,7 +48,7 @@ class Command(OperatorCommand):
             raise CommandError(stop_message(tally), returncode=INTERRUPTED) from error
         counts = counts_of(tally)
         bad = f"{tally.bad} of {tally.read} lines were bad." if tally.bad else False
-        return Said(one_line(counts), iter([counts]), one_line(counts), bad)
+        return CommandResult(one_line(counts), iter([counts]), one_line(counts), bad)
 
     def ingest(self, stream: BufferedIOBase, tally: Tally) -> None:
         progress = tqdm(

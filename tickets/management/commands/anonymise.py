@@ -4,7 +4,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
-from companies.commands import OperatorCommand, Said
+from companies.commands import CommandResult, OperatorCommand
 from tickets.changes import anonymising
 
 HELP = "decided so many days ago or earlier"
@@ -37,7 +37,7 @@ python manage.py anonymise --company 7 --older-than 365 --confirm 1204"""
         shipments = ", ".join(str(key) for key in select(**options)[1])
         return f"shipment {shipments}" if shipments else "", options.get("company_id")
 
-    def run(self, *args: Any, dry_run: bool, confirm: int | None, **options: Any) -> Said:
+    def run(self, *args: Any, dry_run: bool, confirm: int | None, **options: Any) -> CommandResult:
         tickets, shipments = select(**options)
         what = format_count(tickets, "ticket")
         if shipments:
@@ -46,13 +46,13 @@ python manage.py anonymise --company 7 --older-than 365 --confirm 1204"""
             anonymising.check_decided(tickets)
             if dry_run:
                 counts = {"tickets": len(tickets), "shipments": len(shipments)}
-                return Said(f"would anonymise {what}", counts)
+                return CommandResult(f"would anonymise {what}", counts)
             self.confirm_number(what, len(tickets) + len(shipments), confirm)
             counts = anonymising.anonymise(tickets, shipments, show=self.show)
         except anonymising.NotDecided as error:
             raise CommandError(str(error)) from error
         rows = ", ".join(f"{number} {kind}" for kind, number in counts.items() if number)
-        return Said(f"anonymised {what}: {rows or 'nothing was left'}", counts)
+        return CommandResult(f"anonymised {what}: {rows or 'nothing was left'}", counts)
 
     def confirm_number(self, what: str, number: int, confirm: int | None) -> None:
         """Raise CommandError unless the number of rows is confirmed, by option or prompt."""

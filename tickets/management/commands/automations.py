@@ -3,7 +3,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.utils import timezone, translation
 
-from companies.commands import OperatorCommand, Said
+from companies.commands import CommandResult, OperatorCommand
 from tickets.automations.due import MOST_COUNTED, due, order_of
 from tickets.automations.switching import automations
 from tickets.models import Automation
@@ -29,14 +29,14 @@ touching any; with --all those of the others too. Leads switch them on and off a
         parser.add_argument("--dry-run", action="store_true", help="say what they would touch now")
         parser.add_argument("--all", action="store_true", help="also what is off would touch")
 
-    def run(self, *args: Any, dry_run: bool, **options: Any) -> Said:
+    def run(self, *args: Any, dry_run: bool, **options: Any) -> CommandResult:
         # English names for operators, whatever the language of the desk.
         with translation.override("en"):
             rows = [
                 automation_row(one, tickets=dry_run and (one.active or options["all"]))
                 for one in automations()
             ]
-        return Said("\n".join(map(automation_lines, rows)), rows)
+        return CommandResult("\n".join(map(automation_lines, rows)), rows)
 
 
 def automation_row(one: Automation, *, tickets: bool) -> dict[str, Any]:

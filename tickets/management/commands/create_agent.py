@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from companies.commands import OperatorCommand, Said
+from companies.commands import CommandResult, OperatorCommand
 from tickets import agents
 
 
@@ -36,7 +36,7 @@ class Command(OperatorCommand):
             help="make the agent a lead",
         )
 
-    def run(self, *args: Any, username: str, **options: Any) -> Said:
+    def run(self, *args: Any, username: str, **options: Any) -> CommandResult:
         try:
             agent = agents.create_agent(
                 username,
@@ -49,7 +49,7 @@ class Command(OperatorCommand):
         except agents.BadAgent as error:
             raise CommandError(str(error)) from error
         result = {"agent_id": agent.pk, "username": username}
-        return Said(f"created agent {agent}", result, f"created agent {agent.pk}")
+        return CommandResult(f"created agent {agent}", result, f"created agent {agent.pk}")
 
 
 def ask_password(username: str) -> str:

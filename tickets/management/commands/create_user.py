@@ -3,7 +3,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from companies.commands import OperatorCommand, Said
+from companies.commands import CommandResult, OperatorCommand
 from tickets import roles
 from tickets.management.commands.create_agent import ask_password
 
@@ -19,11 +19,13 @@ class Command(OperatorCommand):
         parser.add_argument("--role", required=True, choices=roles.NON_AGENT_ROLES)
         parser.add_argument("--email", default="")
 
-    def run(self, *args: Any, username: str, role: str, email: str, **options: Any) -> Said:
+    def run(
+        self, *args: Any, username: str, role: str, email: str, **options: Any
+    ) -> CommandResult:
         password = os.environ.get("AGENT_PASSWORD") or ask_password(username)
         try:
             user = roles.create_user(username, password, role, email=email)
         except roles.BadUser as error:
             raise CommandError(str(error)) from error
         result = {"user_id": user.pk, "username": username, "role": role}
-        return Said(f"created {role} {user}", result, f"created user {user.pk}")
+        return CommandResult(f"created {role} {user}", result, f"created user {user.pk}")

@@ -2,7 +2,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from companies.commands import OperatorCommand, Said
+from companies.commands import CommandResult, OperatorCommand
 from tickets import working
 from tickets.changes.actors import NotAllowed, user_named
 from tickets.changes.appeals import NoAppeal, OwnDecision
@@ -44,7 +44,7 @@ stays with agents."""
         reason: str,
         alone: bool,
         **options: Any,
-    ) -> Said:
+    ) -> CommandResult:
         try:
             user = user_named(lead)
             ticket = working.decide_appeal(
@@ -58,7 +58,7 @@ stays with agents."""
         except (NotAllowed, NoAppeal, MoveRefused) as error:
             raise CommandError(str(error)) from error
         outcome = OUTCOMES[decision]
-        return Said(
+        return CommandResult(
             f"The appeal of ticket {ticket_id} is {outcome}. The ticket is"
             f" {Status(ticket.status).label}.",
             {"ticket_id": ticket_id, "appeal": outcome, "ticket_status_id": ticket.status},

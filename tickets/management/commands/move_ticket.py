@@ -2,14 +2,14 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from companies.commands import OperatorCommand, Said
+from companies.commands import CommandResult, OperatorCommand
 from tickets import working
 from tickets.changes.actors import NotAllowed, user_named
 from tickets.changes.decisions import Decision
 from tickets.changes.documents import BadDocumentName, clean_document_names
 from tickets.changes.writes import MoveRefused
 from tickets.models import Ticket
-from tickets.statuses import AGENT_MOVES, ASKING, TERMINAL, Status, joined, listed
+from tickets.statuses import AGENT_MOVES, REQUESTING, TERMINAL, Status, joined, listed
 
 
 class Command(OperatorCommand):
@@ -37,7 +37,7 @@ class Command(OperatorCommand):
             action="append",
             default=[],
             metavar="NAME",
-            help=f"a document that the company is to send, with {listed(ASKING)}; may be repeated",
+            help=f"document that the company is to send, with {listed(REQUESTING)}; repeatable",
         )
 
         parser.add_argument(
@@ -56,11 +56,11 @@ class Command(OperatorCommand):
         request: list[str],
         code: str,
         **options: Any,
-    ) -> Said:
+    ) -> CommandResult:
         if status_id not in set(Status):
             raise CommandError(f"There is no status {status_id}. There are {listed(Status)}.")
-        if request and status_id not in ASKING:
-            raise CommandError(f"--request goes with {listed(ASKING)} only.")
+        if request and status_id not in REQUESTING:
+            raise CommandError(f"--request goes with {listed(REQUESTING)} only.")
         try:
             user, names = user_named(agent), clean_document_names(request)
             ticket = working.move(
@@ -76,4 +76,6 @@ class Command(OperatorCommand):
         except (NotAllowed, MoveRefused, BadDocumentName) as error:
             raise CommandError(str(error)) from error
         moved = f"{ticket.status} {Status(ticket.status).label}"
-        return Said(moved, {"ticket_id": ticket_id, "ticket_status_id": ticket.status}, moved)
+        return CommandResult(
+            moved, {"ticket_id": ticket_id, "ticket_status_id": ticket.status}, moved
+        )

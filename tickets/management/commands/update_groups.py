@@ -3,7 +3,7 @@ from typing import Any
 from django.contrib.auth.models import Group
 from django.core.management.base import CommandParser
 
-from companies.commands import OperatorCommand, Said
+from companies.commands import CommandResult, OperatorCommand
 from tickets import roles
 
 
@@ -18,7 +18,7 @@ class Command(OperatorCommand):
     def acts(self, options: dict[str, Any]) -> bool:
         return bool(options["apply"])
 
-    def run(self, *args: Any, apply: bool, **options: Any) -> Said:
+    def run(self, *args: Any, apply: bool, **options: Any) -> CommandResult:
         lines, groups = [], []
         for name in Group.objects.filter(name__in=roles.GROUPS).values_list("name", flat=True):
             lacks = [
@@ -31,4 +31,4 @@ class Command(OperatorCommand):
                 lines.append(f"{name}: granted {granted}")
             groups.append({"group": name, "lacks": lacks, "granted": granted})
         summary = ", ".join(f"{one['group']}: granted {one['granted']}" for one in groups)
-        return Said(iter(lines), groups, summary or "there are no groups yet")
+        return CommandResult(iter(lines), groups, summary or "there are no groups yet")

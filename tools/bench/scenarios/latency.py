@@ -15,7 +15,7 @@ from tools.bench.pace import Pace, measure
 from tools.bench.progress import say
 from tools.bench.receiver import EVERYWHERE, Receiver
 from tools.bench.rig import Rig
-from tools.bench.small_receivers import Spared
+from tools.bench.small_receivers import SmallReceiverResult
 
 # Required share of the rate of many webhooks that answer at once.
 SHARE_OF_RATE = 2 / 3
@@ -77,7 +77,9 @@ def promise(pace: Pace, paces: list[Pace]) -> float:
     return round(SHARE_OF_RATE * at_once[0].deliveries_per_s, 1) if pace.ms and at_once else 0
 
 
-def failures(paces: list[Pace], promises: list[float], spared: list[Spared]) -> list[str]:
+def failures(
+    paces: list[Pace], promises: list[float], spared: list[SmallReceiverResult]
+) -> list[str]:
     return [
         f"{pace.webhooks} webhooks at {pace.ms} ms: {pace.deliveries_per_s}/s, at least {least}/s"
         for pace, least in zip(paces, promises, strict=True)
@@ -100,7 +102,7 @@ def table(paces: list[Pace], promises: list[float]) -> Table:
 CPU = ("worker CPU s/1000", "postgres CPU s/1000")
 
 
-def small_table(spared: list[Spared]) -> Table:
+def small_table(spared: list[SmallReceiverResult]) -> Table:
     lines: list[tuple[object, ...]] = [
         ("workers", "answered/s", "share", "time-outs", "p99 ms", "attempts", "", "")
     ]

@@ -11,9 +11,9 @@ from django.db import InterfaceError, OperationalError, connection
 
 from companies.models import Company
 from companies.services import issue_token
-from tools.faults.asking import address
 from tools.faults.feeding import event_numbered, publish_numbered
 from tools.faults.ledger import event_in
+from tools.faults.probing import address
 from tools.faults.receiver import Receiver
 from tools.faults.service import Service
 

@@ -17,10 +17,10 @@ from django.utils import timezone
 from companies.models import Company
 from companies.services import create_company, issue_token
 from tools.dev.processes import tether
-from tools.faults.asking import answers
 from tools.faults.feeding import publish_numbered, register_signed
 from tools.faults.hostile.bystander import PATHS, Bystander
 from tools.faults.hostile.names import COMPANY_ATTACKS, STRANGER_ATTACKS
+from tools.faults.probing import answers
 from tools.faults.rig import Rig
 from tools.faults.scenarios import patiently, until
 from tools.faults.service import ROOT, Service

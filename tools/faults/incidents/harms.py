@@ -12,7 +12,6 @@ from companies.models import Company
 from companies.services import create_company, issue_token
 from tickets.models import Ticket
 from tools.faults import full_disk
-from tools.faults.asking import address
 from tools.faults.crash_loop import DEADLY, DeadlyReceiver
 from tools.faults.feeding import publish_numbered
 from tools.faults.incidents.following import Page
@@ -24,6 +23,7 @@ from tools.faults.incidents.plays import (
     well,
 )
 from tools.faults.ports import free_port
+from tools.faults.probing import address
 from tools.faults.receiver import Answer, Receiver
 from tools.faults.scenarios import until
 from webhooks import services

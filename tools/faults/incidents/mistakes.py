@@ -11,7 +11,6 @@ from django.db import connection
 from companies.models import Company
 from companies.services import create_company, issue_token
 from tools.dev.postgres import DATABASE, SUPERUSER
-from tools.faults.asking import address
 from tools.faults.clocks import Clock
 from tools.faults.feeding import publish_numbered
 from tools.faults.incidents.following import Page
@@ -22,6 +21,7 @@ from tools.faults.incidents.plays import (
     expect,
     well,
 )
+from tools.faults.probing import address
 from tools.faults.scenarios import until
 from webhooks import services
 

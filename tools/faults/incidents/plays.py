@@ -27,10 +27,10 @@ from deliveries.engine.leases import LEASE_SECONDS
 from deliveries.models import Loop
 from shipments.event_types.status import TRACKING_SIMPLE
 from tools.faults import ledger
-from tools.faults.asking import address, answers
 from tools.faults.feeding import event_numbered, publish_numbered, register_signed
 from tools.faults.incidents.following import NotMended, Page
 from tools.faults.ports import free_port
+from tools.faults.probing import address, answers
 from tools.faults.receiver import Receiver
 from tools.faults.rig import Rig, link_to
 from tools.faults.scenarios import nothing_waits, until

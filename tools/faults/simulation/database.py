@@ -228,7 +228,7 @@ class Line:
             raise statement.error
         return statement.value
 
-    def elsewhere(self, make: Callable[[], Any]) -> Any:
+    def run_in_thread(self, make: Callable[[], Any]) -> Any:
         if self._lines.is_away():
             self._actor.wait(self._lines.scheduler.now + 0.01)
             raise psycopg.OperationalError("the server is away")
@@ -303,7 +303,7 @@ class Runner:
             raise statement.error
         return statement.value
 
-    def elsewhere(self, make: Callable[[], Any]) -> Any:
+    def run_in_thread(self, make: Callable[[], Any]) -> Any:
         if self._lines.is_away():
             self.pause(0.01)
             raise psycopg.OperationalError("the server is away")

@@ -22,7 +22,7 @@ SELECT extract(epoch FROM max(clock_timestamp() - waitstart)) FROM pg_locks WHER
 """
 
 
-class InThread:
+class BackgroundThread:
     """Context manager that repeats `step` in a thread with its own database connection."""
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ class InThread:
         self.thread.join()
 
 
-class LockWatcher(InThread):
+class LockWatcher(BackgroundThread):
     """Watcher of lock waits; `longest` is in seconds."""
 
     def __init__(self) -> None:
@@ -67,7 +67,7 @@ class LockWatcher(InThread):
         self.ended.wait(LOOK_EVERY_SECONDS)
 
 
-class Steadily(InThread):
+class SteadyLoad(BackgroundThread):
     """Publisher at a steady rate, to the webhooks in turn, from `number` on, one event per commit.
 
     Time counts from an event's due time, even if the previous event was late.

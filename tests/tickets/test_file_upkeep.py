@@ -20,7 +20,7 @@ from tests import files
 from tests.files import as_json, send
 from tickets import jobs
 from tickets.api import files as api_of_files
-from tickets.changes import kept_files
+from tickets.changes import file_upkeep
 from tickets.models import Ticket, TicketFile, UnfinishedFile
 
 
@@ -69,7 +69,7 @@ def test_a_storage_that_fails_for_one_file_harms_no_other(
         send(api, ticket.pk, files.picture())
     bad, _ = TicketFile.objects.all()
     default_storage.delete(bad.stored_as)
-    monkeypatch.setattr(kept_files, "make_thumbnail", lambda *_: b"small")
+    monkeypatch.setattr(file_upkeep, "make_thumbnail", lambda *_: b"small")
 
     assert jobs.make_thumbnails() == 1
 
@@ -79,7 +79,7 @@ def test_a_storage_that_fails_for_one_file_harms_no_other(
 
 @pytest.mark.django_db
 def test_orphan_of_a_killed_upload_is_removed_after_an_hour(disk: Path) -> None:
-    upload = kept_files.UNFINISHED_FOR
+    upload = file_upkeep.UNFINISHED_FOR
     for age in (upload / 2, upload * 2):
         name = storage.write_file(storage.new_file_name(), b"half done")
         UnfinishedFile.objects.create(name=name, created_at=timezone.now() - age)
@@ -93,19 +93,19 @@ def test_orphan_of_a_killed_upload_is_removed_after_an_hour(disk: Path) -> None:
 def test_an_orphan_that_cannot_be_removed_keeps_no_other(
     disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    old = timezone.now() - 2 * kept_files.UNFINISHED_FOR
+    old = timezone.now() - 2 * file_upkeep.UNFINISHED_FOR
     names = [storage.write_file(storage.new_file_name(), b"half done") for _ in range(3)]
     for name in names:
         UnfinishedFile.objects.create(name=name, created_at=old)
-    remove = kept_files.remove_unfinished
+    remove = file_upkeep.remove_unfinished
 
     def refuse_the_first(name: str) -> int:
         if name == names[0]:
             raise PermissionError(name)
         return remove(name)
 
-    monkeypatch.setattr(kept_files, "remove_unfinished", refuse_the_first)
-    monkeypatch.setattr(kept_files, "MOST_AT_ONCE", 1)
+    monkeypatch.setattr(file_upkeep, "remove_unfinished", refuse_the_first)
+    monkeypatch.setattr(file_upkeep, "MOST_AT_ONCE", 1)
 
     # It has failed once, and comes last from now on.
     assert [jobs.remove_orphans() for _ in range(3)] == [0, 1, 1]
@@ -117,7 +117,7 @@ def test_an_orphan_that_cannot_be_removed_keeps_no_other(
 def test_unattached_file_is_deleted_after_a_day(
     api: APIClient, ticket: Ticket, disk: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept_files, "make_thumbnail", lambda *_: b"small")
+    monkeypatch.setattr(file_upkeep, "make_thumbnail", lambda *_: b"small")
     file_id = send(api, ticket.pk, files.picture())[1]["data"]["id"]
     for _ in range(2):
         api.post("/company/upload/evidences", as_json(files.picture()))

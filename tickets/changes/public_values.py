@@ -30,12 +30,12 @@ def comment_type(comment: Comment) -> str:
     return "client" if comment.by == By.COMPANY else "admin"
 
 
-def shown_actor(by: str) -> str:
+def public_actor(by: str) -> str:
     """Return company, agent or system; companies do not see which agents are leads."""
     return By.AGENT.value if by == By.LEAD else By(by).value
 
 
-def shown_amounts(amounts: Amounts) -> dict[str, Any] | None:
+def public_amounts(amounts: Amounts) -> dict[str, Any] | None:
     """Return amounts as JSON numbers, like those of surcharges; None if no amount is known."""
     if not amounts.currency:
         return None

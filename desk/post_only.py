@@ -7,7 +7,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 
 
-class OnlySent:
+class PostOnly:
     """Middleware that gives 405 responses, mostly after late sign-ins, a page with a way back.
 
     A page whose script submits its form (`Desk-Page`) gets the redirect as `Desk-Next`, so that it

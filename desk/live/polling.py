@@ -59,7 +59,7 @@ class Askers(Recent[Asker]):
         if at == self.checked_at:
             return
         self.checked_at = at
-        askers = self.known()
+        askers = self.current_entries()
         stored = {stored_key(key): key for key in askers}
         values = {
             "sessions": list(stored),

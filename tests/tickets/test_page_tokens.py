@@ -15,7 +15,7 @@ from tickets.assignment.handing_over import hand_over
 from tickets.changes import appeals, files
 from tickets.changes.actors import Actor
 from tickets.changes.history import record_history
-from tickets.changes.seen import PageToken, page_token_of, require_page_token, unread_since
+from tickets.changes.page_tokens import PageToken, page_token_of, require_page_token, unread_since
 from tickets.changes.writes import StaleTicket
 from tickets.history_codes import QUIET, Kind
 from tickets.models import Agent, Comment, HistoryEntry, Ticket
