@@ -54,7 +54,7 @@ def test_failures_are_counted_and_forgotten_after_a_day(db: None) -> None:
     assert FailedRow.objects.get().times == 2
     FailedRow.objects.update(last_at=timezone.now() - REMEMBERED - timedelta(seconds=1))
 
-    assert not FailingRows("a job").known
+    assert not FailingRows("a job").earlier_failures
     assert not FailedRow.objects.exists()
 
 

@@ -337,7 +337,7 @@ def test_change_rolled_back_within_a_service_is_not_published(listening: Company
 
     @news.ticket_service
     def inner() -> None:
-        record_history(ticket, SYSTEM, Kind.MOVED, was=Status.IN_REVIEW)
+        record_history(ticket, SYSTEM, Kind.MOVED, previous=Status.IN_REVIEW)
         raise ZeroDivisionError
 
     @news.ticket_service
