@@ -15,6 +15,7 @@ from companies.api.views import Refusal
 from config.error_bodies import body
 from core.values.times import whole_seconds
 from core.watch.doctor import first_line
+from portal import visitors
 
 logger = logging.getLogger(__name__)
 
@@ -112,6 +113,10 @@ def for_people(request: HttpRequest) -> bool:
     return request.path.startswith("/admin/")
 
 
+def for_visitors(request: HttpRequest) -> bool:
+    return request.path.startswith("/c/")
+
+
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     if isinstance(exception, RequestDataTooBig):
         return error_response(request, 413, "The body is too large.")
@@ -127,6 +132,8 @@ def permission_denied(request: HttpRequest, exception: Exception) -> HttpRespons
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     if for_people(request):
         return defaults.page_not_found(request, exception)
+    if for_visitors(request):
+        return visitors.not_found(request)
     return error_response(request, 404, NOT_FOUND)
 
 
@@ -139,4 +146,6 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 def server_error(request: HttpRequest) -> HttpResponse:
     if for_people(request):
         return defaults.server_error(request)
+    if for_visitors(request):
+        return visitors.server_error(request)
     return error_response(request, 500, BROKEN)

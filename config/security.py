@@ -14,6 +14,11 @@ GUIDES = (
     "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; "
     "base-uri 'none'; form-action 'none'"
 )
+# The company's page: its own files, pictures of tickets, and nothing that is typed in by anybody.
+COMPANY_PAGE = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+)
 # Alpine, which Unfold's menus and dialogs need, evaluates attributes. Inline scripts are forbidden.
 DESK = f"{PAGES}; script-src 'self' 'unsafe-eval'"
 NO_DEVICES = ", ".join(
@@ -36,6 +41,8 @@ class SecurityHeaders:
 def policy(path: str) -> str:
     if path.startswith("/admin/"):
         return DESK
+    if path.startswith("/c/"):
+        return COMPANY_PAGE
     if path.startswith("/docs/guides"):
         return GUIDES
     return PAGES if path == "/docs" else STRICT

@@ -29,6 +29,7 @@ urlpatterns = [
     path("", include("deliveries.api.urls")),
     path("", include("shipments.api.urls")),
     path("", include("tickets.api.urls")),
+    path("", include("portal.urls")),
     path("admin/", include("desk.urls")),
     path("admin/", ([*desk_urls.table_pages, *tables], admin_app, admin_namespace)),
     path("healthz", probes.healthz),

@@ -15,7 +15,17 @@ import pytest
 from tests.locks import locks_in, locks_without_a_pair
 
 ROOT = Path(__file__).resolve().parent.parent
-LINE = ["core", "companies", "webhooks", "deliveries", "shipments", "tickets", "desk", "config"]
+LINE = [
+    "core",
+    "companies",
+    "webhooks",
+    "deliveries",
+    "shipments",
+    "tickets",
+    "portal",
+    "desk",
+    "config",
+]
 # They decide without a database, a framework or a broker, and can be read as tables.
 PURE = [
     "core/values/currencies",

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = sorted(
     [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "clients" / "README.md"]
 )
-APPS = ("core", "companies", "webhooks", "deliveries", "shipments", "tickets", "desk")
+APPS = ("core", "companies", "webhooks", "deliveries", "shipments", "tickets", "portal", "desk")
 # Folders in which a setting of a document may be read or set.
 CODE = (*APPS, "config", "tools", "clients")
 OURS = sorted(name for name, app in get_commands().items() if app in (*APPS, "config"))

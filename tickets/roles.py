@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-OURS = ("core", "companies", "webhooks", "deliveries", "shipments", "tickets", "desk")
+OURS = ("core", "companies", "webhooks", "deliveries", "shipments", "tickets", "portal", "desk")
 
 
 def each(verbs: str, app: str, models: str) -> Iterator[str]:

@@ -18,6 +18,7 @@ UPLOAD_SECONDS = 120.0
 UPLOADS = re.compile(
     r"/company/(?:tickets/[0-9]{1,19}/files|upload/evidences)"
     r"|/admin/tickets/ticket/[0-9]{1,19}/write/"
+    r"|/c/tickets/(?:new/[0-9]{1,19}|[0-9]{1,19}/answer)"
 )
 # For a sender without a known token or session: the login form needs no more.
 STRANGERS_BODY = 64 * 1024

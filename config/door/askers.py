@@ -7,6 +7,7 @@ password hashing is shared out by address, and no page waits for it.
 
 import re
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any
 
 from django.conf import settings
@@ -17,6 +18,7 @@ from companies.tokens import bearer_token
 from config.door.fair_queue import HASHING
 from core.api.addresses import client_network
 from desk.people.known_devices import COOKIE_PREFIX, marked_device
+from portal.visitors import PORTAL_COOKIES
 
 Headers = Iterable[tuple[str, str]]
 # Forms that make the service hash a password without a session.
@@ -46,12 +48,20 @@ def row_name(headers: Headers, peer: str, *, proxy: bool) -> str:
     owner = (
         CALLERS.owner("token", bearer_token(values.get("AUTHORIZATION", "")))
         or CALLERS.owner("session", cookies.get(settings.SESSION_COOKIE_NAME, ""))
+        or known_visitor_owner(cookies)
         or known_device_owner(cookies)
     )
     if owner:
         return owner
     proxies = settings.PROXY_COUNT if proxy else 0
     return f"{STRANGER}{client_network(peer, values.get('X-FORWARDED-FOR', ''), proxies)}"
+
+
+def known_visitor_owner(cookies: dict[str, str]) -> str | None:
+    """Name the company of a session of its page, or of the first of its links' cookies."""
+    secrets = (cookies[name] for name in cookies if name.startswith(PORTAL_COOKIES))
+    owners = (CALLERS.owner("page", secret) for secret in islice(secrets, MOST_DEVICE_COOKIES))
+    return next(filter(None, owners), None)
 
 
 def known_device_owner(cookies: dict[str, str]) -> str | None:

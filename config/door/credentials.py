@@ -13,6 +13,7 @@ from companies.tokens import bearer_token
 from config.door.allowances import FEED
 from core.watch.doctor import first_line
 from desk.common.session_store import live_rows
+from portal.visitors import is_visitor
 
 logger = logging.getLogger(__name__)
 
@@ -27,7 +28,8 @@ def are_known(headers: Iterable[tuple[str, str]], path: str) -> bool:
     try:
         if path == FEED:
             return known_platform(authorization)
-        return known_token(authorization) or known_session(values.get("COOKIE", ""))
+        cookies = values.get("COOKIE", "")
+        return known_token(authorization) or known_session(cookies) or known_visitor(path, cookies)
     except Error as error:
         logger.error("cannot look up who sends a large body: %s", first_line(error))
         return True
@@ -46,3 +48,7 @@ def known_platform(authorization: str) -> bool:
 def known_session(cookies: str) -> bool:
     key = parse_cookie(cookies).get(settings.SESSION_COOKIE_NAME, "")
     return bool(key) and live_rows(key).exists()
+
+
+def known_visitor(path: str, cookies: str) -> bool:
+    return path.startswith("/c/") and is_visitor(parse_cookie(cookies))

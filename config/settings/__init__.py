@@ -8,6 +8,7 @@ from config.settings.files import *
 from config.settings.logs import *
 from config.settings.mail import *
 from config.settings.people import *
+from config.settings.portal import *
 from config.settings.retention import *
 from config.settings.security import *
 from config.settings.tickets import *

@@ -88,6 +88,7 @@ INSTALLED_APPS = [
     "deliveries",
     "shipments",
     "tickets",
+    "portal",
     "config",
 ]
 MIDDLEWARE = [

@@ -8,12 +8,12 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext
 
 from core.files.refusals import FileRefused
-from desk.common import attachments
 from desk.common.pages import CHANGE_TICKET, desk_page, draw
 from desk.common.requests import StaffRequest
 from desk.opening import lookups
 from desk.opening.forms import NewTicketForm
 from tickets import opening
+from tickets.changes.uploads import stored_uploads
 from tickets.models import Agent
 
 
@@ -32,7 +32,7 @@ def new_page(request: StaffRequest) -> HttpResponse:
     if not form.is_valid():
         return new_form(request, form, status=400)
     try:
-        with attachments.stored_uploads(request.FILES.getlist("files")) as files:
+        with stored_uploads(request.FILES.getlist("files")) as files:
             ticket = opening.open_for_caller(
                 form.cleaned_data["company"],
                 user=request.user,

@@ -15,7 +15,6 @@ from django.utils.translation import gettext
 
 from core.files.refusals import FileRefused
 from core.values.ids import read_id
-from desk.common import attachments
 from desk.common.forms import WriteForm
 from desk.common.pages import CHANGE_TICKET, VIEW_TICKET, desk_page, draw
 from desk.common.requests import StaffRequest
@@ -38,6 +37,7 @@ from tickets.changes.actors import NotAllowed
 from tickets.changes.notifications import mark_read
 from tickets.changes.page_tokens import page_token_of, require_page_token, with_page_token
 from tickets.changes.snoozing import asleep_until
+from tickets.changes.uploads import stored_uploads
 from tickets.changes.writes import MoveRefused, StaleTicket
 from tickets.models import PendingAnswer, Ticket
 
@@ -127,7 +127,7 @@ def write_page(request: StaffRequest, ticket_id: int) -> HttpResponse:
             names = request.POST.getlist("kept")
             returned = pending.replace_returned(answer, values["back"])
             answer.files = [file for file in returned.files if file["stored_as"] in names]
-        with attachments.stored_uploads(request.FILES.getlist("files")) as files:
+        with stored_uploads(request.FILES.getlist("files")) as files:
             answer.files += map(asdict, files)
             answering.submit_answer(answer, key=values["key"], again=values["again"])
     except (StaleTicket, MoveRefused, FileRefused, ValueError) as error:

@@ -37,7 +37,17 @@ from tickets.models import (
 )
 
 ROLES = ("agent", "lead", "auditor", "operator", "nobody")
-OURS = ("core", "companies", "webhooks", "deliveries", "shipments", "tickets", "desk", "auth")
+OURS = (
+    "core",
+    "companies",
+    "webhooks",
+    "deliveries",
+    "shipments",
+    "tickets",
+    "portal",
+    "desk",
+    "auth",
+)
 # Rows that merely viewing a page writes, to record the visit.
 LOOKING = {"desk.Visit", "desk.SeenSession"}
 

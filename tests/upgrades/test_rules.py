@@ -19,7 +19,7 @@ from pytest_django import Settings
 from core.data.migration_steps import LockLast
 from tests.upgrades.rules import Reader
 
-APPS = ("core", "companies", "webhooks", "deliveries", "shipments", "tickets", "desk")
+APPS = ("core", "companies", "webhooks", "deliveries", "shipments", "tickets", "portal", "desk")
 # Nobody is at work on a database before these.
 FIRST = {"0001_initial", "0002_functions"}
 

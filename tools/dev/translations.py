@@ -18,7 +18,17 @@ from tools.dev.trouble import UsageError, say
 LOCALE = ROOT / "locale"
 DJANGO_LOCALE = Path(django.__file__).parent / "conf" / "locale"
 PLURALS = re.compile(r"nplurals=(\d+)")
-APPS = ("core", "companies", "webhooks", "deliveries", "shipments", "tickets", "desk", "config")
+APPS = (
+    "core",
+    "companies",
+    "webhooks",
+    "deliveries",
+    "shipments",
+    "tickets",
+    "portal",
+    "desk",
+    "config",
+)
 TEMPLATES = "templates"
 # Names that Django derives, and texts of other packages at the desk.
 OTHERS = "locale/others.pot"

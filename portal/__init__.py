@@ -1,0 +1,1 @@
+"""Company's page: tickets and webhooks for people of a company, without programs (decision N31)."""

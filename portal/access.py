@@ -1,0 +1,168 @@
+"""Doors of the company's page: links in emails, and sessions that the platform opens (N31).
+
+A door is found by the digest of its secret at every request, so ending it counts at once. Opening
+a link writes nothing, because mail servers follow links too.
+"""
+
+import secrets
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils import timezone
+
+from companies import audit
+from companies.models import ApiToken, AuditEntry, Company
+from companies.models.tokens import ApiTokenQuerySet
+from companies.tokens import token_digest
+from portal.models import PortalSession, TicketLink
+from tickets.models import Ticket
+
+# 192 random bits.
+SECRET_BYTES = 24
+URL_LIFETIME = timedelta(minutes=5)
+SESSION_LIFETIME = timedelta(hours=8)
+
+
+class PageOff(Exception):
+    """The company's page is switched off."""
+
+
+def own_address() -> str:
+    """Return the service's address for emails: PUBLIC_URL, else the first host with a name."""
+    named = [host for host in settings.ALLOWED_HOSTS if not host.startswith((".", "*"))]
+    if settings.PUBLIC_URL or not named:
+        return str(settings.PUBLIC_URL)
+    return f"{'https' if settings.HTTPS else 'http'}://{named[0]}"
+
+
+def link_to(ticket: Ticket) -> str:
+    """Create a link to a ticket for an email, and return its address; empty without a page."""
+    address = own_address()
+    if not settings.COMPANY_PAGE or not address:
+        return ""
+    secret = secrets.token_urlsafe(SECRET_BYTES)
+    TicketLink.objects.create(ticket=ticket, digest=token_digest(secret), created_at=timezone.now())
+    return f"{address}/c/k/{secret}"
+
+
+def live_links(now: datetime) -> QuerySet[TicketLink]:
+    """Filter links that open their ticket: until LINK_DAYS after its last change."""
+    return TicketLink.objects.filter(
+        ended_at=None,
+        ticket__company__active=True,
+        ticket__updated_at__gt=now - settings.LINK_LIFETIME,
+    )
+
+
+def find_link(secret: str) -> TicketLink | None:
+    """Return the live link of this secret, with its ticket and company."""
+    found = live_links(timezone.now()).filter(digest=token_digest(secret))
+    return found.select_related("ticket__company").first()
+
+
+def is_old_link(secret: str) -> bool:
+    """Return whether this is the secret of a link that no longer opens anything."""
+    return TicketLink.objects.filter(digest=token_digest(secret)).exists()
+
+
+def note_use(link_id: int, company_id: int) -> None:
+    """Record the first act through a link."""
+    if TicketLink.objects.filter(pk=link_id, used_at=None).update(used_at=timezone.now()):
+        record_opening(company_id, f"link {link_id}")
+
+
+def end_links(links: QuerySet[TicketLink]) -> int:
+    """End links at once; return how many were not ended before."""
+    return links.filter(ended_at=None).update(ended_at=timezone.now())
+
+
+def issue_session(
+    company: Company,
+    token: ApiToken,
+    *,
+    tickets: bool,
+    webhooks: bool,
+    ticket_id: int | None,
+    language: str,
+    return_url: str,
+) -> tuple[str, datetime]:
+    """Create a session; return the secret of the address that opens it, and its expiry.
+
+    Raises Ticket.DoesNotExist for a ticket of somebody else, and PageOff.
+    """
+    if not settings.COMPANY_PAGE:
+        raise PageOff
+    ticket = company.tickets.only("pk").get(pk=ticket_id) if ticket_id is not None else None
+    now, secret = timezone.now(), secrets.token_urlsafe(SECRET_BYTES)
+    PortalSession.objects.create(
+        company=company,
+        token=token,
+        ticket=ticket,
+        tickets=tickets,
+        webhooks=webhooks,
+        language=language,
+        return_url=return_url,
+        url_digest=token_digest(secret),
+        created_at=now,
+        expires_at=now + URL_LIFETIME,
+    )
+    return secret, now + URL_LIFETIME
+
+
+def live_sessions(now: datetime) -> QuerySet[PortalSession]:
+    """Filter sessions, open ones and others, until the token that asked for them is revoked."""
+    token: ApiTokenQuerySet = ApiToken.objects.live(now).filter(pk=OuterRef("token"))
+    return PortalSession.objects.filter(Exists(token), ended_at=None, expires_at__gt=now)
+
+
+def open_session(secret: str) -> tuple[PortalSession, str] | None:
+    """Use up the address of a session; return the session, and the secret of its cookie.
+
+    Returns None if the address is unknown, over, or was used before.
+    """
+    now, key = timezone.now(), secrets.token_urlsafe(SECRET_BYTES)
+    unopened = live_sessions(now).filter(url_digest=token_digest(secret), key_digest=None)
+    if not unopened.update(key_digest=token_digest(key), expires_at=now + SESSION_LIFETIME):
+        return None
+    session = PortalSession.objects.select_related("company").get(key_digest=token_digest(key))
+    record_opening(session.company_id, f"session {session.pk}")
+    return session, key
+
+
+def find_session(key: str) -> PortalSession | None:
+    """Return the open session of this cookie, with its company."""
+    found = live_sessions(timezone.now()).filter(key_digest=token_digest(key))
+    return found.select_related("company").first()
+
+
+def is_old_session(secret: str) -> bool:
+    """Return whether this is the secret of a session that was opened before, or is over."""
+    return PortalSession.objects.filter(url_digest=token_digest(secret)).exists()
+
+
+def opens(session: PortalSession, secret: str) -> bool:
+    """Return whether this secret was that of the session's address."""
+    return session.url_digest == token_digest(secret)
+
+
+def end_session(key: str) -> None:
+    """End the session of this cookie, if there is one."""
+    end_sessions(PortalSession.objects.filter(key_digest=token_digest(key)))
+
+
+def end_sessions(sessions: QuerySet[PortalSession]) -> int:
+    """End sessions at once; return how many were not over."""
+    now = timezone.now()
+    return sessions.filter(ended_at=None, expires_at__gt=now).update(ended_at=now)
+
+
+def record_opening(company_id: int, about: str) -> None:
+    """Record in the audit log that somebody of a company came in."""
+    audit.record_act(
+        "portal_open",
+        actor="company",
+        via=AuditEntry.Via.API,
+        about=about,
+        company_id=company_id,
+    )

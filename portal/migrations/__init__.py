@@ -1,0 +1,1 @@
+"""Schema of the company's page."""

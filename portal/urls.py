@@ -1,0 +1,16 @@
+"""URLs of the company's page, and of the endpoint that opens it."""
+
+from django.urls import path
+
+from portal import doors, list_pages, ticket_pages, webhook_pages
+from portal.api import PortalSessions
+
+urlpatterns = [
+    path("portal/sessions", PortalSessions.as_view()),
+    path("c/k/<str:secret>", doors.link_page, name="portal_link"),
+    path("c/s/<str:secret>", doors.session_page, name="portal_session"),
+    path("c/tickets", list_pages.tickets_page, name="portal_tickets"),
+    path("c/tickets/<id:ticket_id>", ticket_pages.ticket_page, name="portal_ticket"),
+    path("c/webhooks", webhook_pages.webhooks_page, name="portal_webhooks"),
+    path("c/leave", doors.leave_page, name="portal_leave"),
+]
