@@ -12,15 +12,17 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from core.jobs import doorbell
-from deliveries.engine import setting_aside
+from deliveries.engine import recording, setting_aside
 from deliveries.models import Drain, HeldHost, Loop
 from webhooks.targets import host_in
 
 # Webhooks that rest because of the hold wake up after two seconds: by then all loops know its end.
+# With fewer failures a receiver rests for the hold, or as long as it asked for.
 WAKE = """
 WITH woken AS (
-  UPDATE deliveries_health SET resting_until = statement_timestamp() + interval '2 seconds'
-  WHERE resting_until > statement_timestamp() AND failures = 0
+  UPDATE deliveries_health
+  SET resting_until = greatest(statement_timestamp() + interval '2 seconds', asked_until)
+  WHERE resting_until > statement_timestamp() AND failures < %(rests_after)s
     AND webhook_id = ANY(ARRAY(SELECT id FROM webhooks_webhook
       WHERE num_nulls(deleted_at) = 1 AND lower(split_part(url, '/', 3)) LIKE ANY(%(hosts)s)))
   RETURNING webhook_id, resting_until
@@ -91,7 +93,9 @@ def release_host(text: str) -> bool:
     released = HeldHost.objects.in_force().filter(pk=host).exists()
     HeldHost.objects.filter(pk=host).delete()
     with connection.cursor() as cursor:
-        cursor.execute(WAKE, {"hosts": patterns_of(host)})
+        cursor.execute(
+            WAKE, {"hosts": patterns_of(host), "rests_after": recording.FAILURES_BEFORE_REST}
+        )
     transaction.on_commit(ring_loops)
     return released
 

@@ -426,7 +426,7 @@ def test_wrong_arguments_are_explained(
             Response(422, {"message": "You have 100 webhooks.", "code": "webhook_limit"}),
             "You have 100 webhooks. DELETE /webhooks/ID deletes one; without a URL are 99",
         ),
-        ("POST /webhooks", Response(400, {"message": "url: null."}), "refuses (400): url: null."),
+        ("POST /webhooks", Response(400, {"message": "url: null."}), "answered 400: url: null."),
         ("GET /webhooks/1/events?limit=20", Response(404, {}), "has been deleted elsewhere"),
         ("GET /webhooks/1/events?limit=20", Response(401, {}), "Is the token whole"),
     ],

@@ -13,7 +13,7 @@ from rest_framework.test import APIClient
 
 from companies.models import AuditEntry, Company
 from deliveries import publishing
-from deliveries.engine import holding, rendering, setting_aside
+from deliveries.engine import holding, recording, rendering, setting_aside
 from deliveries.engine.lending import sendable_addresses
 from deliveries.models import Delivery, Drain, Health, HeldHost, Loop
 from deliveries.monitoring import backlog, log
@@ -150,6 +150,38 @@ def test_a_loop_that_has_not_heard_of_a_release_holds_nothing_back(company: Comp
 
     assert list(ready) == [webhook.pk]
     assert not Health.objects.exists()
+
+
+def rests_for(webhook: Webhook) -> float:
+    """Return for how many more seconds a webhook rests."""
+    webhook.health.refresh_from_db()
+    until = webhook.health.resting_until
+    return (until - timezone.now()).total_seconds() if until else 0.0
+
+
+@pytest.mark.parametrize(
+    ("failures", "asked_seconds", "most"),
+    [
+        # Send it (seed 20423 of the simulation): a receiver that had failed once waited 30 s.
+        (1, 0, 2),
+        # Never before the time that the receiver asked for.
+        (1, 20, 20),
+        # It rests for its failures, by the ladder of rests.
+        (recording.FAILURES_BEFORE_REST, 0, 30),
+    ],
+)
+def test_a_release_ends_the_rest_of_the_hold_alone(
+    company: Company, failures: int, asked_seconds: int, most: int
+) -> None:
+    webhook = build.webhook(company, url="https://hooks.example.com/in")
+    asked_until = timezone.now() + timedelta(seconds=asked_seconds)
+    Health.objects.create(webhook=webhook, failures=failures, asked_until=asked_until)
+    run("hold_host", "hooks.example.com")
+    assert holding.wait_for_hosts({webhook.pk: "hooks.example.com"}) == {webhook.pk}
+
+    run("release_host", "hooks.example.com")
+
+    assert most - 5 < rests_for(webhook) <= most
 
 
 def test_a_company_reads_that_its_host_is_held_and_not_the_operators_reason(

@@ -67,6 +67,27 @@ FORMER_FAILURES = {
             Thing(3.57115127764283, "publish", 0.0, 5, "commits", 3872868276),
         ),
     ),
+    "a receiver that had failed once rested for half a minute after a release": Plan(
+        20423,
+        3,
+        26.542599771056626,
+        0.03,
+        (
+            Thing(16.959766869268268, "publish", 0.0, 5, "commits", 3779306475),
+            Thing(16.970763652312325, "publish", 3.0, 4, "commits", 2491230317),
+            Thing(17.516156166192328, "receiver", 2.0, 6, "asks for rest", 2324460460),
+            Thing(17.620057953669864, "publish", 0.0, 5, "commits", 3162681070),
+            Thing(18.241649670880257, "publish", 3.0, 6, "commits", 2146360614),
+            Thing(18.41458334300407, "publish", 0.0, 1, "commits", 1328867207),
+            Thing(18.748457171590378, "redeliver", 2.0, 8, "", 2282090589),
+            Thing(20.64750125805531, "publish", 0.0, 6, "rolls back", 582115595),
+            Thing(21.193025989337926, "publish", 3.0, 4, "commits", 2162956105),
+            Thing(21.246406588650558, "publish", 0.0, 2, "commits", 4241766437),
+            Thing(22.082507306545008, "hold", 6.0, 9, "", 3295092730),
+        ),
+        subjects=3,
+        claim_seconds=30.0,
+    ),
 }
 
 

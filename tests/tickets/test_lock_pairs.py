@@ -25,8 +25,8 @@ from tickets.assignment import automatic, loads, taking
 from tickets.changes import (
     anonymising,
     erasable,
+    file_upkeep,
     files,
-    kept_files,
     notifications,
     old_files,
     search_entries,
@@ -148,7 +148,7 @@ def keep_the_last_unattached_file() -> Pair:
 @shows("tickets/changes/file_upkeep.py::delete_unattached")
 def let_go_of_the_same_file() -> Pair:
     build.file(build.company(), created_at=timezone.now() - timedelta(days=9))
-    return twice(kept_files.delete_unattached, gives=None, waits=False)
+    return twice(file_upkeep.delete_unattached, gives=None, waits=False)
 
 
 @shows("tickets/changes/notifications.py::READ")

@@ -136,7 +136,7 @@ def test_rabbitmq_rings_and_is_not_missed(
     until(lambda: TicketFile.objects.get().thumbnail is not None, JOB_SECONDS)
 
     kill_worker(caller)
-    be_without(helpers.stopped(rabbit.process.pid), caller, "timed out")
+    be_without(helpers.suspended(rabbit.process.pid), caller, "timed out")
     be_without(alarm(rabbit), caller, ALARM)
 
     output = doctor(service, "broker", "broker_memory", "settings")

@@ -52,7 +52,7 @@ def test_the_same_worker_takes_over_from_its_only_loop_that_is_frozen(
     until(lambda: len(in_flight.loops_of(service, "worker")) == 1)
     (loop,) = in_flight.loops_of(service, "worker")
 
-    with helpers.stopped(loop.process_id):
+    with helpers.suspended(loop.process_id):
         # The webhook is that loop's until its lease has run out.
         TakenLane.objects.create(webhook_id=webhook.pk, loop_id=loop.pk)
         publish_numbered(acme, range(3))

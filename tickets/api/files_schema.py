@@ -15,9 +15,9 @@ from tickets.changes.files import CLOSED, MOST_PER_TICKET, MOST_UNATTACHED
 
 TAG = "Files"
 ABOUT = (
-    "JPEG, PNG, WebP or PDF by its content, at most 10 MiB. Images are written anew: what a camera"
-    " notes beside the picture is not kept. In a form the file is the field `file`, and the other"
-    " fields are the same."
+    "JPEG, PNG, WebP or PDF, detected by content, at most 10 MiB. Images are re-encoded: rotated"
+    " upright, and without metadata such as EXIF and location. In a form the file is the field"
+    " `file`, and the other fields are the same."
 )
 BODIES = {"application/json": FileBody, "multipart/form-data": FileFormShape}
 # Image of one pixel.
