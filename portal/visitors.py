@@ -8,7 +8,7 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseNotAllowed
 from django.shortcuts import render
 from django.utils import timezone, translation
 from django.utils.cache import patch_vary_headers
@@ -39,6 +39,7 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Robots-Tag": "noindex, nofollow",
 }
+METHODS = ("GET", "HEAD", "POST")
 ACTOR = Actor(By.COMPANY, "page")
 
 View = Callable[..., HttpResponseBase]
@@ -92,6 +93,8 @@ def company_page(*, scope: str = "tickets") -> Callable[[View], View]:
         @csrf_exempt
         @wraps(view)
         def page(request: VisitorRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            if request.method not in METHODS:
+                return HttpResponseNotAllowed(METHODS)
             if (refusal := refuse_early(request)) is not None:
                 return refusal
             visitor = find_visitor(request, scope, kwargs.get("ticket_id"))
