@@ -79,7 +79,7 @@ def read_ticket(company: Company, ticket_id: int) -> Ticket:
 
 def read_state(company: Company, ticket_id: int) -> str:
     """Return the token of a ticket's state. Raises Ticket.DoesNotExist."""
-    return token_of(with_state(company.tickets.only(*COLUMNS)).get(pk=ticket_id))
+    return token_of(with_state(company.tickets.only("company", *COLUMNS)).get(pk=ticket_id))
 
 
 def token_of(ticket: Any) -> str:
