@@ -11,6 +11,16 @@ urlpatterns = [
     path("c/s/<str:secret>", doors.session_page, name="portal_session"),
     path("c/tickets", list_pages.tickets_page, name="portal_tickets"),
     path("c/tickets/<id:ticket_id>", ticket_pages.ticket_page, name="portal_ticket"),
+    path("c/tickets/<id:ticket_id>/state", ticket_pages.state_page),
+    path("c/tickets/<id:ticket_id>/files/<id:file_id>", ticket_pages.file_page, name="portal_file"),
+    path(
+        "c/tickets/<id:ticket_id>/files/<id:file_id>/thumbnail",
+        ticket_pages.thumbnail_page,
+        name="portal_thumbnail",
+    ),
+    path("c/tickets/<id:ticket_id>/answer", ticket_pages.answer_page, name="portal_answer"),
+    path("c/tickets/<id:ticket_id>/appeal", ticket_pages.appeal_page, name="portal_appeal"),
+    path("c/tickets/<id:ticket_id>/rating", ticket_pages.rating_page, name="portal_rating"),
     path("c/webhooks", webhook_pages.webhooks_page, name="portal_webhooks"),
     path("c/leave", doors.leave_page, name="portal_leave"),
 ]

@@ -22,6 +22,7 @@ sys.path.append(str(Path(__file__).parents[2]))
 
 from core.files.pdf import has_active_parts, open_pdf
 from core.files.pictures import FORMATS, TooComplex, encode_image, open_image
+from core.values.texts import gettext_noop
 
 MOST_MEMORY = 1024**3
 CPU_SECONDS = 10
@@ -59,7 +60,8 @@ def open_checked(content: bytes) -> pypdfium2.PdfDocument:
     """Open a document whose first page can be rendered. Raises TooComplex and ValueError."""
     document = open_pdf(content)
     if len(document) > MOST_PAGES:
-        raise TooComplex(f"The PDF has {len(document)} pages; at most {MOST_PAGES} are taken.")
+        text = gettext_noop("The PDF has %(pages)d pages; at most %(most)d are taken.")
+        raise TooComplex(text, pages=len(document), most=MOST_PAGES)
     document[0].get_size()
     return document
 
@@ -105,11 +107,13 @@ def main(task: str, media_type: str, *options: str) -> None:
     try:
         facts, output = TASKS[task](content, media_type, *options)
         if len(output) > MOST_MADE:
-            raise TooComplex("The image cannot be kept in a file of a sensible size.")
+            text = gettext_noop("The image cannot be kept in a file of a sensible size.")
+            raise TooComplex(text)
     except TooComplex as error:
-        facts, output = {"too_complex": str(error)}, b""
+        facts, output = {"too_complex": str(error), "values": error.values}, b""
     except MemoryError:
-        facts, output = {"too_complex": "The file takes too much memory to open."}, b""
+        text = gettext_noop("The file takes too much memory to open.")
+        facts, output = {"too_complex": text, "values": {}}, b""
     except Exception as error:  # whatever a decoder says of a broken file
         facts, output = {"unreadable": f"{type(error).__name__}: {error}"}, b""
     facts["milliseconds"] = round(time.process_time() * 1000)

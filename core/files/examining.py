@@ -15,6 +15,7 @@ from threading import Condition
 from typing import Any, NamedTuple
 
 from django.conf import settings
+from django.utils.translation import gettext, gettext_noop
 
 from core.api.minute_counter import WINDOW_SECONDS, counter
 from core.files.refusals import FileRefused
@@ -33,10 +34,16 @@ WAIT_SECONDS = 10.0
 # Uploads being examined or waiting for it: leaves a web process threads for everything else.
 MOST_PRESENT, MOST_PRESENT_OF_ONE = 4, 2
 
-UNREADABLE = "The file cannot be opened: it is cut off, broken, or locked with a password."
-TOO_MANY = "Too many files at once. Try again in a moment."
-TOO_LONG = "The file takes too long to open. Make it smaller, or save it again in a simpler form."
-NO_TIME_LEFT = "Your files took too long to open in this minute. Wait for the next one."
+UNREADABLE = gettext_noop(
+    "The file cannot be opened: it is cut off, broken, or locked with a password."
+)
+TOO_MANY = gettext_noop("Too many files at once. Try again in a moment.")
+TOO_LONG = gettext_noop(
+    "The file takes too long to open. Make it smaller, or save it again in a simpler form."
+)
+NO_TIME_LEFT = gettext_noop(
+    "Your files took too long to open in this minute. Wait for the next one."
+)
 
 
 class Examined(NamedTuple):
@@ -62,7 +69,7 @@ class Places:
         with self.changed:
             own, everybody = self.present[company_id], self.present.total()
             if own >= MOST_PRESENT_OF_ONE or everybody >= MOST_PRESENT:
-                raise FileRefused(TOO_MANY, code="files_busy")
+                raise FileRefused(gettext(TOO_MANY), code="files_busy")
             self.present[company_id] += 1
         try:
             with self.examiner(company_id):
@@ -82,7 +89,7 @@ class Places:
 
         with self.changed:
             if not self.changed.wait_for(is_free, WAIT_SECONDS):
-                raise FileRefused(TOO_MANY, code="files_busy")
+                raise FileRefused(gettext(TOO_MANY), code="files_busy")
             self.running[company_id] += 1
         try:
             yield
@@ -113,7 +120,7 @@ def refuse_beyond_limit(company_id: int) -> None:
     now = time.time()
     if spend(company_id, 0) >= settings.RATE_LIMITS["file_seconds"] * 1000:
         wait = math.ceil(WINDOW_SECONDS - now % WINDOW_SECONDS)
-        raise FileRefused(NO_TIME_LEFT, code="file_seconds_spent", wait=wait)
+        raise FileRefused(gettext(NO_TIME_LEFT), code="file_seconds_spent", wait=wait)
 
 
 def spend(company_id: int, milliseconds: int) -> int:
@@ -175,11 +182,12 @@ def result_of(ran: Run, media_type: str) -> tuple[dict[str, Any], bytes]:
         # Killed by a limit, or crashed. The kernel kills what takes too much time or memory.
         logger.warning("the examiner of a %s ended with %s", media_type, ran.returncode)
         if ran.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
-            raise FileRefused(TOO_LONG, code="file_too_complex")
-        raise FileRefused(UNREADABLE, code="file_unreadable")
+            raise FileRefused(gettext(TOO_LONG), code="file_too_complex")
+        raise FileRefused(gettext(UNREADABLE), code="file_unreadable")
     if "too_complex" in facts:
-        raise FileRefused(facts["too_complex"], code="file_too_complex")
+        text = gettext(facts["too_complex"]) % facts["values"]
+        raise FileRefused(text, code="file_too_complex")
     if "unreadable" in facts:
         logger.info("cannot open a %s: %s", media_type, facts["unreadable"])
-        raise FileRefused(UNREADABLE, code="file_unreadable")
+        raise FileRefused(gettext(UNREADABLE), code="file_unreadable")
     return facts, ran.output

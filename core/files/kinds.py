@@ -5,14 +5,16 @@ import unicodedata
 from typing import NamedTuple
 
 import puremagic
+from django.utils.translation import gettext
 
 from core.files.refusals import FileRefused
 from core.files.refused_kinds import BURIED_PDF, TEXT, is_text, refused_kind
-from core.values.texts import is_blank
+from core.values.texts import gettext_noop, is_blank
 
 MOST_BYTES = 10 * 1024 * 1024
-TOO_LARGE = f"A file has at most {MOST_BYTES // 1024**2} MiB; send a smaller one."
-OTHER_TYPE = "Send a JPEG, PNG, WebP or PDF file."
+LARGEST = {"most": MOST_BYTES // 1024**2}
+TOO_LARGE = gettext_noop("A file has at most %(most)d MiB; send a smaller one.")
+OTHER_TYPE = gettext_noop("Send a JPEG, PNG, WebP or PDF file.")
 # Viewers search this many bytes: printers, mail gateways and scripts write lines before it.
 BEGIN_OF_PDF, SEARCHED_FOR_PDF = b"%PDF-", 1024
 END_OF_PDF = b"%%EOF"
@@ -44,9 +46,8 @@ KINDS = {
 def media_type_of(content: bytes) -> str:
     """Detect the type of a file by its content; its name does not matter. Raises FileRefused."""
     if not content:
-        raise FileRefused("The file is empty.", code="file_empty")
-    if len(content) > MOST_BYTES:
-        raise FileRefused(TOO_LARGE, code="file_too_large")
+        raise FileRefused(gettext("The file is empty."), code="file_empty")
+    check_size(len(content))
     try:
         media_type: str = puremagic.magic_string(content)[0].mime_type
     except puremagic.PureError:
@@ -60,8 +61,17 @@ def media_type_of(content: bytes) -> str:
         other = BURIED_PDF
     if other is None and is_text(content):
         other = TEXT
-    text = OTHER_TYPE if other is None else f"This is {other.name}. {OTHER_TYPE} {other.advice}"
-    raise FileRefused(text.rstrip(), code="file_type_not_allowed")
+    parts = [gettext(OTHER_TYPE)]
+    if other is not None:
+        advice = gettext(other.advice) if other.advice else ""
+        parts = [gettext("This is %(kind)s.") % {"kind": gettext(other.name)}, *parts, advice]
+    raise FileRefused(" ".join(filter(None, parts)), code="file_type_not_allowed")
+
+
+def check_size(size: int) -> None:
+    """Raise FileRefused for a file of more than MOST_BYTES."""
+    if size > MOST_BYTES:
+        raise FileRefused(gettext(TOO_LARGE) % LARGEST, code="file_too_large")
 
 
 def display_name(name: str, media_type: str) -> str:

@@ -7,6 +7,8 @@ from io import BytesIO
 
 from PIL import Image, ImageCms, ImageMath, ImageOps
 
+from core.values.texts import gettext_noop
+
 FORMATS = {"image/jpeg": "JPEG", "image/png": "PNG", "image/webp": "WEBP"}
 # The slower methods of WebP take three times as long and save a tenth.
 OPTIONS = {"JPEG": {"quality": 90}, "PNG": {}, "WEBP": {"quality": 90, "method": 0}}
@@ -22,8 +24,26 @@ DEAREST_SECONDS = 4.5
 SRGB = ImageCms.createProfile("sRGB")
 
 
+TOO_MANY_PIXELS = gettext_noop(
+    "The image has %(width)d x %(height)d pixels, which are too many. Make it smaller."
+)
+SLOW_JPEG = gettext_noop(
+    "The image has %(width)d x %(height)d pixels, which take too long to open in this form."
+    " Make it smaller."
+)
+SLOW_IMAGE = gettext_noop(
+    "The image has %(width)d x %(height)d pixels, which take too long to open in this form."
+    " Make it smaller, or send it as a JPEG."
+)
+TOO_DETAILED = gettext_noop("The image has too much detail for a %(form)s of its size.")
+
+
 class TooComplex(Exception):
-    """The file is too large or costly to process; the message says what."""
+    """The file is too large or costly to process; the message says what, with `values`."""
+
+    def __init__(self, message: str, **values: int | str) -> None:
+        super().__init__(message)
+        self.values = values
 
 
 def open_image(content: bytes, media_type: str) -> Image.Image:
@@ -38,16 +58,15 @@ def open_image(content: bytes, media_type: str) -> Image.Image:
 
 def refuse_costly(image: Image.Image, content: bytes, form: str) -> None:
     """Refuse a costly image by its header, before any pixel is read. Raises TooComplex."""
-    size = f"The image has {image.width} x {image.height} pixels"
+    size = {"width": image.width, "height": image.height}
     if image.width * image.height > MOST_PIXELS:
-        raise TooComplex(f"{size}, which are too many. Make it smaller.")
+        raise TooComplex(TOO_MANY_PIXELS, **size)
     millions = image.width * image.height / 1_000_000
     seconds = millions * PER_MEGAPIXEL[form] + len(content) / 2**20 * PER_MEBIBYTE[form]
     if form == "JPEG":
         seconds += millions * PER_SCAN_AND_MEGAPIXEL * content.count(START_OF_SCAN)
     if seconds > DEAREST_SECONDS:
-        hint = "Make it smaller" if form == "JPEG" else "Make it smaller, or send it as a JPEG"
-        raise TooComplex(f"{size}, which take too long to open in this form. {hint}.")
+        raise TooComplex(SLOW_JPEG if form == "JPEG" else SLOW_IMAGE, **size)
 
 
 def upright(image: Image.Image) -> Image.Image:
@@ -116,5 +135,5 @@ def encode_image(image: Image.Image, form: str) -> bytes:
     try:
         clean.save(output, form, **OPTIONS[form])
     except ValueError as error:  # WebP has no room for it
-        raise TooComplex(f"The image has too much detail for a {form} of its size.") from error
+        raise TooComplex(TOO_DETAILED, form=form) from error
     return output.getvalue()

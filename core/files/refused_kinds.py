@@ -2,53 +2,64 @@
 
 from typing import NamedTuple
 
+from core.values.texts import gettext_noop
+
 
 class RefusedKind(NamedTuple):
-    """A kind for people: `name` completes "This is ...", `advice` is a sentence or two."""
+    """A kind for people: `name` completes "This is ...", `advice` is a sentence or two.
+
+    Both are marked with `gettext_noop`.
+    """
 
     name: str
     advice: str
 
 
-PHOTO = (
+PHOTO = gettext_noop(
     "On an iPhone choose Settings > Camera > Formats > Most Compatible and take it again, on other"
     " phones switch HEIF off in the settings of the camera; or export this one as a JPEG."
 )
-PICTURE = "Save it as a PNG or JPEG."
-AS_PDF = "Save or print it as a PDF."
-ONE_BY_ONE = "Send the files in it one by one."
-STILLS = "Send photos or screenshots of what it shows."
+PICTURE = gettext_noop("Save it as a PNG or JPEG.")
+AS_PDF = gettext_noop("Save or print it as a PDF.")
+ONE_BY_ONE = gettext_noop("Send the files in it one by one.")
+STILLS = gettext_noop("Send photos or screenshots of what it shows.")
 
-HEIC = RefusedKind("a HEIC photo", PHOTO)
-AVIF = RefusedKind("an AVIF image", PICTURE)
-RAW = RefusedKind("a TIFF image or a camera's raw photo", "Save it as a JPEG or PDF.")
-VIDEO = RefusedKind("a video", STILLS)
-AUDIO = RefusedKind("a sound recording", "Write what it says, or send a PDF of it.")
-WORD = RefusedKind("a Word document", AS_PDF)
-EXCEL = RefusedKind("an Excel workbook", AS_PDF)
-POWERPOINT = RefusedKind("a PowerPoint presentation", AS_PDF)
-OPEN_DOCUMENT = RefusedKind("an OpenDocument file", AS_PDF)
-OLD_OFFICE = RefusedKind("an older Office document or an Outlook message", AS_PDF)
-PACKED = RefusedKind("a ZIP archive", ONE_BY_ONE)
-PAGE = RefusedKind("a web page", AS_PDF)
-DRAWING = RefusedKind("an SVG drawing", PICTURE)
+HEIC = RefusedKind(gettext_noop("a HEIC photo"), PHOTO)
+AVIF = RefusedKind(gettext_noop("an AVIF image"), PICTURE)
+RAW = RefusedKind(
+    gettext_noop("a TIFF image or a camera's raw photo"), gettext_noop("Save it as a JPEG or PDF.")
+)
+VIDEO = RefusedKind(gettext_noop("a video"), STILLS)
+AUDIO = RefusedKind(
+    gettext_noop("a sound recording"), gettext_noop("Write what it says, or send a PDF of it.")
+)
+WORD = RefusedKind(gettext_noop("a Word document"), AS_PDF)
+EXCEL = RefusedKind(gettext_noop("an Excel workbook"), AS_PDF)
+POWERPOINT = RefusedKind(gettext_noop("a PowerPoint presentation"), AS_PDF)
+OPEN_DOCUMENT = RefusedKind(gettext_noop("an OpenDocument file"), AS_PDF)
+OLD_OFFICE = RefusedKind(gettext_noop("an older Office document or an Outlook message"), AS_PDF)
+PACKED = RefusedKind(gettext_noop("a ZIP archive"), ONE_BY_ONE)
+PAGE = RefusedKind(gettext_noop("a web page"), AS_PDF)
+DRAWING = RefusedKind(gettext_noop("an SVG drawing"), PICTURE)
 
 # Kinds by their first bytes.
 BEGINNINGS = {
-    b"GIF87a": RefusedKind("a GIF image", PICTURE),
-    b"GIF89a": RefusedKind("a GIF image", PICTURE),
-    b"BM": RefusedKind("a BMP image", PICTURE),
+    b"GIF87a": RefusedKind(gettext_noop("a GIF image"), PICTURE),
+    b"GIF89a": RefusedKind(gettext_noop("a GIF image"), PICTURE),
+    b"BM": RefusedKind(gettext_noop("a BMP image"), PICTURE),
     b"II*\0": RAW,
     b"MM\0*": RAW,
-    b"\0\0\1\0": RefusedKind("an icon", PICTURE),
-    b"\xff\x0a": RefusedKind("a JPEG XL image", PICTURE),
-    b"\0\0\0\x0cJXL ": RefusedKind("a JPEG XL image", PICTURE),
-    b"\0\0\0\x0cjP  ": RefusedKind("a JPEG 2000 image", PICTURE),
-    b"8BPS": RefusedKind("a Photoshop image", PICTURE),
+    b"\0\0\1\0": RefusedKind(gettext_noop("an icon"), PICTURE),
+    b"\xff\x0a": RefusedKind(gettext_noop("a JPEG XL image"), PICTURE),
+    b"\0\0\0\x0cJXL ": RefusedKind(gettext_noop("a JPEG XL image"), PICTURE),
+    b"\0\0\0\x0cjP  ": RefusedKind(gettext_noop("a JPEG 2000 image"), PICTURE),
+    b"8BPS": RefusedKind(gettext_noop("a Photoshop image"), PICTURE),
     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": OLD_OFFICE,
-    b"Rar!\x1a\x07": RefusedKind("a RAR archive", ONE_BY_ONE),
-    b"7z\xbc\xaf\x27\x1c": RefusedKind("a 7-Zip archive", ONE_BY_ONE),
-    b"\x1f\x8b": RefusedKind("a compressed file", "Unpack it, and send the files in it."),
+    b"Rar!\x1a\x07": RefusedKind(gettext_noop("a RAR archive"), ONE_BY_ONE),
+    b"7z\xbc\xaf\x27\x1c": RefusedKind(gettext_noop("a 7-Zip archive"), ONE_BY_ONE),
+    b"\x1f\x8b": RefusedKind(
+        gettext_noop("a compressed file"), gettext_noop("Unpack it, and send the files in it.")
+    ),
     b"\x1aE\xdf\xa3": VIDEO,
     b"FLV": VIDEO,
     b"\0\0\1\xba": VIDEO,
@@ -56,12 +67,12 @@ BEGINNINGS = {
     b"OggS": AUDIO,
     b"fLaC": AUDIO,
     b"#!AMR": AUDIO,
-    b"MZ": RefusedKind("a program", ""),
-    b"\x7fELF": RefusedKind("a program", ""),
+    b"MZ": RefusedKind(gettext_noop("a program"), ""),
+    b"\x7fELF": RefusedKind(gettext_noop("a program"), ""),
 }
 TEXT_BEGINNINGS = {
-    b"%!PS": RefusedKind("a PostScript file", AS_PDF),
-    b"{\\rtf": RefusedKind("an RTF document", AS_PDF),
+    b"%!PS": RefusedKind(gettext_noop("a PostScript file"), AS_PDF),
+    b"{\\rtf": RefusedKind(gettext_noop("an RTF document"), AS_PDF),
 }
 # Kinds by the four letters further on in a RIFF file, and brands of the MP4 family.
 RIFF = {b"AVI ": VIDEO, b"WAVE": AUDIO}
@@ -119,8 +130,9 @@ def is_text(content: bytes) -> bool:
     return BINARY.isdisjoint(content[:HEAD])
 
 
-TEXT = RefusedKind("a text file", AS_PDF)
+TEXT = RefusedKind(gettext_noop("a text file"), AS_PDF)
 # No viewer searches this far for the beginning.
 BURIED_PDF = RefusedKind(
-    "a PDF with something else before it", "Open it where it came from, and save it as a PDF again."
+    gettext_noop("a PDF with something else before it"),
+    gettext_noop("Open it where it came from, and save it as a PDF again."),
 )

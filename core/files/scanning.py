@@ -5,13 +5,14 @@ from io import BytesIO
 
 from django.conf import settings
 from django.utils.module_loading import import_string
+from django.utils.translation import gettext, gettext_noop
 
 from core.files.refusals import FileRefused
 
 logger = logging.getLogger(__name__)
 
-NOT_SCANNED = "Files cannot be checked at the moment. Try again in a minute."
-HARMFUL = "The file was refused by our virus scanner."
+NOT_SCANNED = gettext_noop("Files cannot be checked at the moment. Try again in a minute.")
+HARMFUL = gettext_noop("The file was refused by our virus scanner.")
 
 
 def scan(name: str, content: bytes) -> None:
@@ -26,7 +27,7 @@ def scan(name: str, content: bytes) -> None:
         verdict = import_string(settings.FILE_SCANNER)(name, BytesIO(content))
     except Exception as error:
         logger.exception("the file scanner failed")
-        raise FileRefused(NOT_SCANNED, code="scanner_unavailable") from error
+        raise FileRefused(gettext(NOT_SCANNED), code="scanner_unavailable") from error
     if verdict:
         logger.warning("the file scanner refused a file: %s", verdict)
-        raise FileRefused(HARMFUL, code="file_harmful")
+        raise FileRefused(gettext(HARMFUL), code="file_harmful")

@@ -7,7 +7,7 @@ from drf_spectacular.utils import extend_schema_view
 from companies.api.uploads import FileBody, FileFormShape
 from core.api.schema import operation
 from core.files.examining import NO_TIME_LEFT, TOO_LONG, TOO_MANY, UNREADABLE
-from core.files.kinds import OTHER_TYPE, TOO_LARGE
+from core.files.kinds import LARGEST, OTHER_TYPE, TOO_LARGE
 from core.files.scanning import HARMFUL, NOT_SCANNED
 from tickets.api.response_schemas import FileCreated, FileList, FilesAttached
 from tickets.api.serializers import AttachFiles
@@ -39,7 +39,7 @@ ROW = {
 }
 
 FILE_REFUSALS = {
-    413: {"file_too_large": TOO_LARGE},
+    413: {"file_too_large": TOO_LARGE % LARGEST},
     415: {"file_type_not_allowed": OTHER_TYPE},
     429: {"files_busy": TOO_MANY, "file_seconds_spent": NO_TIME_LEFT},
     503: {"scanner_unavailable": NOT_SCANNED},

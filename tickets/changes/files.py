@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
 
 from companies.models import Company
 from core.files import storage
@@ -20,7 +21,7 @@ from tickets.history_codes import Kind
 from tickets.models import Ticket, TicketFile, UnfinishedFile
 from tickets.statuses import TERMINAL
 
-CLOSED = "The ticket is closed to files."
+CLOSED = gettext_noop("The ticket is closed to files.")
 MOST_PER_TICKET = 50
 # Unattached files per company.
 MOST_UNATTACHED = 200
@@ -85,9 +86,10 @@ def refuse_early(company: Company, ticket_id: int | None) -> None:
 
 def refuse_more(ticket: Ticket, number: int) -> None:
     if ticket.status in TERMINAL:
-        raise FileRefused(CLOSED, code="ticket_closed")
+        raise FileRefused(gettext(CLOSED), code="ticket_closed")
     if ticket.files.count() + number > MOST_PER_TICKET:
-        raise FileRefused(f"A ticket has at most {MOST_PER_TICKET} files.", code="too_many_files")
+        text = gettext("A ticket has at most %(most)d files.") % {"most": MOST_PER_TICKET}
+        raise FileRefused(text, code="too_many_files")
 
 
 def refuse_more_unattached(company: Company) -> None:

@@ -80,7 +80,7 @@ def incomplete_letter(ticket: Ticket, reason: str) -> tuple[str, ...]:
         gettext("Ticket %(ticket)d needs something from you") % {"ticket": ticket.pk},
         folded(gettext("Your ticket %(ticket)s waits for an answer from you:") % in_words(ticket)),
         indented(reason),
-        answer_by(ticket),
+        folded(answer_by(ticket)),
         reply_notice(),
         *file_instructions(ticket),
         gettext("To answer by API, with our address in BASE and your token in TOKEN:"),
@@ -127,10 +127,10 @@ def answer_by(ticket: Ticket) -> str:
         text = gettext(
             "Please answer well before %(time)s: after that the carrier no longer takes the claim."
         )
-        return folded(text % {"time": moment_text(last, ticket.company.zone)})
+        return text % {"time": moment_text(last, ticket.company.zone)}
     if closing.filter(active=True).exists():
-        return folded(gettext("Without an answer the ticket is declined after a last reminder."))
-    return folded(gettext("There is no deadline: the ticket waits until you answer."))
+        return gettext("Without an answer the ticket is declined after a last reminder.")
+    return gettext("There is no deadline: the ticket waits until you answer.")
 
 
 def declined_letter(ticket: Ticket, reason: str) -> tuple[str, ...]:

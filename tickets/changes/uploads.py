@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext
 
 from core.files.examining import examine_file
-from core.files.kinds import MOST_BYTES, TOO_LARGE, display_name, media_type_of
+from core.files.kinds import check_size, display_name, media_type_of
 from core.files.refusals import RETRY_LATER, FileRefused
 from core.files.scanning import scan
 from tickets.changes.agent_files import MOST_AT_ONCE
@@ -50,8 +50,7 @@ def stored_uploads(
 def store_upload(stack: ExitStack, upload: "UploadedFile[Any]", company_id: int) -> NewFile:
     file_name = upload.name or ""
     try:
-        if (upload.size or 0) > MOST_BYTES:
-            raise FileRefused(TOO_LARGE, code="file_too_large")
+        check_size(upload.size or 0)
         raw = upload.read()
         media_type = media_type_of(raw)
         name = display_name(file_name, media_type)

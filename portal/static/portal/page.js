@@ -1,14 +1,85 @@
-// The company's page works without this file. With it, a form is sent once, and an open ticket
-// shows what is new within three seconds.
+// The company's page works without this file. With it, a form is sent once, a typed text survives a
+// reload, and an open ticket shows what is new within three seconds.
 "use strict";
 
-for (const form of document.querySelectorAll("form[method=post]")) {
-  form.addEventListener("submit", (event) => {
-    if (form.dataset.sent) event.preventDefault();
-    form.dataset.sent = "1";
-  });
-}
+const SOON = 3_000;
+const LATE = 30_000;
+
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  const large = form.querySelector("[data-most]");
+  if (large) {
+    const files = [...form.querySelectorAll("[type=file]")].flatMap((one) => [...one.files]);
+    large.hidden = files.reduce((sum, one) => sum + one.size, 0) <= Number(large.dataset.most);
+  }
+  if (form.dataset.sent || large?.hidden === false) return event.preventDefault();
+  mark(form, true);
+});
 // Back brings a page from the browser's memory, with its forms marked as sent.
 window.addEventListener("pageshow", () => {
-  for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
+  for (const form of document.querySelectorAll("form[data-sent]")) mark(form, false);
 });
+
+function mark(form, sent) {
+  if (sent) form.dataset.sent = "1";
+  else delete form.dataset.sent;
+  form.querySelectorAll("[data-sending]").forEach((one) => { one.hidden = !sent; });
+}
+
+document.addEventListener("input", (event) => {
+  event.target.form.dataset.touched = "1";
+  if ("draft" in event.target.dataset) sessionStorage.setItem(draftOf(event.target), event.target.value);
+});
+for (const box of document.querySelectorAll("[data-draft]")) {
+  if (document.querySelector("[data-done]")) sessionStorage.removeItem(draftOf(box));
+  const draft = sessionStorage.getItem(draftOf(box));
+  if (!draft || box.value) continue;
+  box.value = draft;
+  box.form.dataset.touched = "1";
+}
+
+function draftOf(box) {
+  return `draft of ${box.form.getAttribute("action")}`;
+}
+
+const news = document.querySelector("[data-state]");
+if (news) setTimeout(look, SOON, SOON);
+
+// Ask whether the ticket has changed, and ask again later; a door that is closed stays so.
+async function look(wait) {
+  let next = SOON;
+  try {
+    if (!document.hidden) {
+      const answer = await fetch(`${news.dataset.page}/state`, { cache: "no-store" });
+      if ([403, 404].includes(answer.status)) return;
+      const { state } = await body(answer).json();
+      if (state !== news.dataset.state) await renew();
+    }
+  } catch {
+    next = Math.min(wait * 2, LATE);
+  }
+  setTimeout(look, next, next);
+}
+
+function body(answer) {
+  if (!answer.ok) throw new Error(answer.status);
+  return answer;
+}
+
+// Replace what has changed, except forms that somebody is filling in.
+async function renew() {
+  const text = await body(await fetch(news.dataset.page, { cache: "no-store" })).text();
+  const fresh = new DOMParser().parseFromString(text, "text/html");
+  for (const region of document.querySelectorAll("[data-live]")) {
+    const filled = region.querySelector("form") && region.contains(document.activeElement);
+    if (filled || region.querySelector("[data-touched]")) continue;
+    const now = fresh.getElementById(region.id);
+    region.className = now.className;
+    region.replaceChildren(...[...now.children].map((one) => {
+      const old = one.id && document.getElementById(one.id);
+      return old && old.isEqualNode(one) ? old : document.adoptNode(one);
+    }));
+  }
+  news.dataset.state = fresh.querySelector("[data-state]").dataset.state;
+  news.textContent = news.dataset.said;
+}
