@@ -90,7 +90,7 @@ def count_text(count: int) -> str:
 
 def rows_of(company: Company, ids: Sequence[int]) -> list[dict[str, Any]]:
     """Return the rows of a page; the number of queries does not depend on theirs."""
-    columns = ("type__name", "status", "shipment_id", "filing_due_at", "updated_at")
+    columns = ("company", "type__name", "status", "shipment_id", "filing_due_at", "updated_at")
     by_id = company.tickets.select_related("type").only(*columns).in_bulk(ids)
     tickets = [by_id[ticket_id] for ticket_id in ids if ticket_id in by_id]
     shipments = company.shipments.filter(pk__in=[one.shipment_id for one in tickets])

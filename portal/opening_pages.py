@@ -13,7 +13,14 @@ from django.views.decorators.http import require_http_methods, require_safe
 from core.files.refusals import FileRefused
 from core.values.zones import active_zone, moment_text
 from portal.new_ticket_form import NewTicketForm
-from portal.visitors import ACTOR, VisitorRequest, company_page, render_page
+from portal.visitors import (
+    ACTOR,
+    VisitorRequest,
+    company_page,
+    problem,
+    render_page,
+    stale_form_words,
+)
 from tickets import opening
 from tickets.changes.text_bounds import TextOfDaySpent
 from tickets.models import Ticket, TicketType
@@ -41,6 +48,8 @@ def new_ticket_page(request: VisitorRequest, type_id: int) -> HttpResponse:
     if request.method != "POST":
         return new_form(request, NewTicketForm(company, of_type))
     form = NewTicketForm(company, of_type, data=request.POST, files=request.FILES)
+    if "key" in form.errors:
+        return problem(request, 400, *stale_form_words())
     try:
         ticket = open_valid(form)
     except opening.InvalidTicket:
