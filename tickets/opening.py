@@ -77,7 +77,7 @@ def open_ticket(
             for position, document in enumerate(documents)
         )
     record_history(ticket, actor, Kind.OPENED)
-    # Before the assignment: the agent is not notified of files besides.
+    # After the assignment, the agent would be notified of an answer too.
     attach_new_files(ticket, actor, files)
     link_incidences(ticket)
     publish_news()

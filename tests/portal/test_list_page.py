@@ -150,7 +150,7 @@ def test_older_tickets_follow_page_by_page(
         link = f"{LIST}{unescape(older[1])}" if older else ""
 
     assert link == ""
-    # Those of the later second come first, each with the highest number first.
+    # The later second comes first, and within a second the highest number.
     assert seen == [one.pk for one in [*tickets[:39:-1], *tickets[39::-1]]]
     # A place in another company's list is none.
     stranger = build.ticket(birch)
