@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from portal import doors, list_pages, ticket_pages, webhook_pages
+from portal import doors, list_pages, opening_pages, ticket_pages, webhook_pages
 from portal.api import PortalSessions
 
 urlpatterns = [
@@ -10,6 +10,8 @@ urlpatterns = [
     path("c/k/<str:secret>", doors.link_page, name="portal_link"),
     path("c/s/<str:secret>", doors.session_page, name="portal_session"),
     path("c/tickets", list_pages.tickets_page, name="portal_tickets"),
+    path("c/tickets/new", opening_pages.types_page, name="portal_new"),
+    path("c/tickets/new/<id:type_id>", opening_pages.new_ticket_page, name="portal_new_of_type"),
     path("c/tickets/<id:ticket_id>", ticket_pages.ticket_page, name="portal_ticket"),
     path("c/tickets/<id:ticket_id>/state", ticket_pages.state_page),
     path("c/tickets/<id:ticket_id>/files/<id:file_id>", ticket_pages.file_page, name="portal_file"),

@@ -18,7 +18,7 @@ from tickets.assignment.automatic import assign
 from tickets.assignment.taking import assign_taken
 from tickets.changes.actors import Actor, NotAllowed, actor_for
 from tickets.changes.agent_files import attach_agent_files
-from tickets.changes.files import NewFile
+from tickets.changes.files import NewFile, attach_held, keep_file, refuse_more
 from tickets.changes.history import record_history
 from tickets.changes.news import publish_news, ticket_service
 from tickets.changes.text_bounds import count_opening
@@ -26,6 +26,7 @@ from tickets.history_codes import Kind, Rule
 from tickets.incidences import link_incidences
 from tickets.models import Agent, CallerTicket, Document, Ticket, TicketType
 from tickets.sla.due_dates import set_for_new_ticket
+from tickets.statuses import By
 
 
 class InvalidTicket(ValueError):
@@ -52,13 +53,15 @@ def open_ticket(
     *,
     type_id: int,
     documents: Sequence[Mapping[str, Any]] = (),
+    files: Sequence[NewFile] = (),
     agent: Agent | None = None,
     **fields: Any,
 ) -> Ticket:
     """Open a ticket; `fields` are fields of the model: comments, data and the ids it is about.
 
-    Sets its due dates, writes its history, links incidences, and assigns it to `agent`, or
-    automatically if there is none. Raises InvalidTicket, TicketExists and TextRefused.
+    Sets its due dates, writes its history, attaches `files`, which the company sees, links
+    incidences, and assigns it to `agent`, or automatically if there is none. Raises InvalidTicket,
+    TicketExists, TextRefused and FileRefused.
     """
     ticket_type = find_type(type_id, {**fields, "documents": documents})
     if (shipment_id := fields.get("shipment_id")) is not None:
@@ -74,6 +77,8 @@ def open_ticket(
             for position, document in enumerate(documents)
         )
     record_history(ticket, actor, Kind.OPENED)
+    # After the assignment, the agent would be notified of an answer too.
+    attach_new_files(ticket, actor, files)
     link_incidences(ticket)
     publish_news()
     if agent is None:
@@ -83,37 +88,44 @@ def open_ticket(
     return ticket
 
 
+def attach_new_files(ticket: Ticket, actor: Actor, files: Sequence[NewFile]) -> None:
+    if actor.by != By.COMPANY:
+        attach_agent_files(ticket, actor, files, public=True)
+    elif files:
+        refuse_more(ticket, len(files))
+        attach_held(ticket, actor, [keep_file(ticket.company, one) for one in files], None)
+
+
 @transaction.atomic
+def open_once(company: Company, actor: Actor, *, key: UUID, **options: Any) -> Ticket:
+    """Open a ticket by a form of a page; `options` are those of `open_ticket`, which see.
+
+    `key` is an idempotency key: a repeated form returns the first ticket.
+    """
+    # The second of two simultaneous requests waits here for the first.
+    CallerTicket.objects.bulk_create([CallerTicket(key=key)], ignore_conflicts=True)
+    form = CallerTicket.objects.select_related("ticket").get(key=key)
+    if form.ticket is None:
+        form.ticket = open_ticket(company, actor, **options)
+        form.save(update_fields=["ticket"])
+    return form.ticket
+
+
 def open_for_caller(
-    company: Company,
-    *,
-    user: User,
-    key: UUID,
-    mine: bool,
-    files: Sequence[NewFile] = (),
-    **options: Any,
+    company: Company, *, user: User, key: UUID, mine: bool, **options: Any
 ) -> Ticket:
-    """Open a ticket for a company that has called; `options` are those of `open_ticket`.
+    """Open a ticket for a company that has called, by `open_once`.
 
     History has the user who opened it. With `mine` it is assigned to the user, if they are an
-    agent. The company sees the `files`. `key` is an idempotency key: a repeated form returns the
-    first ticket. Raises NotAllowed, InvalidTicket, TicketExists and FileRefused.
+    agent. Raises NotAllowed too.
     """
     actor = actor_for(user)
     if not user.has_perm("tickets.add_ticket"):
         raise NotAllowed(
             gettext("%(user)s is not allowed to open tickets.") % {"user": user.get_username()}
         )
-    # The second of two simultaneous requests waits here for the first.
-    CallerTicket.objects.bulk_create([CallerTicket(key=key)], ignore_conflicts=True)
-    form = CallerTicket.objects.select_related("ticket").get(key=key)
-    if form.ticket is not None:
-        return form.ticket
     agent = Agent.objects.filter(user=user).select_related("user").first() if mine else None
-    form.ticket = open_ticket(company, actor, agent=agent, **options)
-    attach_agent_files(form.ticket, actor, files, public=True)
-    form.save(update_fields=["ticket"])
-    return form.ticket
+    return open_once(company, actor, key=key, agent=agent, **options)
 
 
 def find_type(type_id: int, fields: Mapping[str, Any]) -> TicketType:

@@ -1,14 +1,13 @@
 """Lookup of a caller's company and shipment."""
 
 from django.core.exceptions import ValidationError
-from django.db.models import F
 from django.utils.translation import gettext
 
 from companies.models import Company
 from core.data.reading_order import ReadingOrder
 from core.values.spellings import same_text, typed_id
 from desk.common.search_names import search_companies
-from shipments.models import Shipment
+from portal.opening_form import own_shipment
 
 MOST_OFFERED = 5
 
@@ -72,9 +71,7 @@ def shipment_of_caller(company: Company, text: str) -> int:
     Raises ValidationError.
     """
     number = text.strip()
-    own = Shipment.objects.filter(company=company).numbered([number])
-    own_id = own.order_by(F("place"), "-pk").values_list("pk", flat=True).first()
-    if own_id is not None:
+    if (own_id := own_shipment(company, number)) is not None:
         return own_id
     if (shipment_id := typed_id(number)) is not None:
         return shipment_id

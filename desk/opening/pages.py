@@ -31,12 +31,13 @@ def new_page(request: StaffRequest) -> HttpResponse:
     form = NewTicketForm(request.POST.dict())
     if not form.is_valid():
         return new_form(request, form, status=400)
+    company = form.cleaned_data["company"]
     try:
         with stored_uploads(request.FILES.getlist("files")) as files:
             ticket = opening.open_for_caller(
-                form.cleaned_data["company"],
+                company,
                 user=request.user,
-                key=form.submission_key(files),
+                key=form.submission_key(company, files),
                 mine=form.cleaned_data["mine"],
                 files=files,
                 **form.ticket_fields,
@@ -52,7 +53,7 @@ def new_page(request: StaffRequest) -> HttpResponse:
             "shipment_id", gettext("A ticket has already been created for this shipment.")
         )
         return new_form(request, form, status=409, existing=error.ticket_id)
-    facts = {"ticket": ticket.pk, "company": form.cleaned_data["company"].name}
+    facts = {"ticket": ticket.pk, "company": company.name}
     messages.success(request, gettext("Ticket %(ticket)d is open for %(company)s.") % facts)
     return redirect("admin:tickets_ticket_change", ticket.pk)
 

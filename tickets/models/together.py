@@ -102,7 +102,7 @@ class RelatedTickets(models.Model):
 
 
 class CallerTicket(models.Model):
-    """Form in which an agent opened a ticket for a caller, stored to ignore repeats."""
+    """Form in which a ticket was opened for a caller or by its company, to ignore repeats."""
 
     key = models.UUIDField(unique=True)
     # Null only within the transaction that opens the ticket.
