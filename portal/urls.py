@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from portal import doors, list_pages, ticket_pages, webhook_pages
+from portal import delivery_pages, doors, list_pages, ticket_pages, webhook_pages
 from portal.api import PortalSessions
 
 urlpatterns = [
@@ -12,5 +12,8 @@ urlpatterns = [
     path("c/tickets", list_pages.tickets_page, name="portal_tickets"),
     path("c/tickets/<id:ticket_id>", ticket_pages.ticket_page, name="portal_ticket"),
     path("c/webhooks", webhook_pages.webhooks_page, name="portal_webhooks"),
+    path("c/webhooks/<id:webhook_id>", webhook_pages.webhook_page, name="portal_webhook"),
+    path("c/webhooks/<id:webhook_id>/secret", webhook_pages.secret_page, name="portal_secret"),
+    path("c/deliveries/<uuid:delivery_id>", delivery_pages.delivery_page, name="portal_delivery"),
     path("c/leave", doors.leave_page, name="portal_leave"),
 ]
