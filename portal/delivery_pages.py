@@ -3,7 +3,6 @@
 from uuid import UUID
 
 from django.http import Http404, HttpResponse
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
@@ -28,6 +27,7 @@ MASKED = {
     "webhook-timestamp": "…",
     "webhook-signature": "v1,…",
 }
+COLOURS: dict[int, str] = {State.DELIVERED: "green", State.GIVEN_UP: "red"}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -49,7 +49,7 @@ def delivery_page(request: VisitorRequest, delivery_id: UUID) -> HttpResponse:
             redelivery.ask_again(delivery.pk)
         except redelivery.AskedTooOften:
             return show_delivery(request, delivery, 429, gettext(TOO_OFTEN))
-    return go_to(reverse("portal_delivery", args=[delivery.pk]), did)
+    return go_to(delivery, did)
 
 
 def is_under_way(delivery: Delivery) -> bool:
@@ -65,6 +65,7 @@ def show_delivery(
         **parts,
         "part": "webhooks",
         "delivery": delivery,
+        "colour": COLOURS.get(delivery.state, ""),
         "webhook": delivery.webhook,
         "headers": request_headers(delivery, parts["stored_event"]),
         "outcome": attempt_outcome(delivery.last_status, delivery.last_error),
@@ -82,13 +83,8 @@ def request_headers(delivery: Delivery, event: Event | None) -> Headers:
     webhook = delivery.webhook
     headers = plain_headers("…" if masked_token(webhook) else None)
     if event is not None and webhook.signed:
-        sample = Sample(
-            str(delivery.pk),
-            str(event.fact_id or UUID(int=event.pk)),
-            event.sequence or event.pk,
-            b"",
-        )
-        now = timezone.now()
+        fact_id, sequence = event.fact_id or UUID(int=event.pk), event.sequence or event.pk
+        sample, now = Sample(str(delivery.pk), str(fact_id), sequence, b""), timezone.now()
         headers += signed_headers(sample, webhook.type_name, "-", now)
         if webhook.standard_headers:
             headers += standard_headers(sample, "-", now)

@@ -43,7 +43,7 @@ DELAYS = {
     "now": (gettext_lazy("at once, because the old one has leaked"), timedelta()),
 }
 NOTICES = {
-    "url": gettext_noop("The new URL counts from the next delivery on. Send a signed test now."),
+    "url": gettext_noop("The new URL counts from now on. Send a signed test."),
     "paused": gettext_noop("Paused: nothing is sent until you resume it."),
     "resumed": gettext_noop("Resumed: whatever waits is being sent, in order."),
     "recovered": gettext_noop("Being sent again, in order. Deliveries: %(count)s."),
@@ -87,7 +87,7 @@ def show_webhook(
     cards = webhook_words.cards_of(request.visitor.company.webhooks.present().filter(pk=webhook_id))
     if not cards:
         raise Http404
-    webhook = cards[0].webhook
+    webhook = cards[0]["webhook"]
     try:
         deliveries, older = log.log_page(webhook, limit=ROWS, cursor=request.GET.get("older"))
     except log.BadCursor as wrong:
@@ -99,12 +99,12 @@ def show_webhook(
         "webhook": webhook,
         "error": dict([error]),
         "notice": notice(request),
+        "typed_url": webhook.url,
         "lines": with_durations(deliveries),
         "older": older,
         "is_older": "older" in request.GET,
         "when": in_zone(gettext("When")),
         "spans": [(name, words) for name, (words, _) in SPANS.items()],
-        "missing_since": webhook_words.moment_here(cards[0].facts.first_missing),
         "rotates": webhook_words.moment_here(rotates_at) if is_ahead(rotates_at) else "",
         "samples": webhook_words.samples() if webhook.signed else [],
     }
@@ -131,15 +131,11 @@ def present_webhook(request: VisitorRequest, webhook_id: int) -> Webhook:
     return get_object_or_404(request.visitor.company.webhooks.present(), pk=webhook_id)
 
 
-def go_to(address: str, did: str) -> HttpResponse:
-    """Lead to a page with the notice of what was done, so that Reload does not repeat it."""
-    response = HttpResponse(status=303)
-    response["Location"] = f"{address}?did={did}"
-    return response
-
-
-def page_of(webhook: Webhook) -> str:
-    return reverse("portal_webhook", args=[webhook.pk])
+def go_to(row: Webhook | Delivery, did: str) -> HttpResponse:
+    """Lead to the page of a row, with the notice of what was done: Reload does not repeat it."""
+    name = "portal_webhook" if isinstance(row, Webhook) else "portal_delivery"
+    address = f"{reverse(name, args=[row.pk])}?did={did}"
+    return HttpResponse(status=303, headers={"Location": address})
 
 
 def send_test(request: VisitorRequest, webhook: Webhook) -> HttpResponse:
@@ -174,22 +170,19 @@ def recover(request: VisitorRequest, webhook: Webhook) -> HttpResponse:
         since = timezone.now() - SPANS[span][1]
     else:
         facts = webhook_words.facts_of(Webhook.objects.filter(pk=webhook.pk))
-        since = facts[webhook.pk].first_missing or timezone.now()
+        since = facts[webhook.pk].missing_since or timezone.now()
     try:
         count = redelivery.recover(webhook.pk, since=since)
     except redelivery.AskedTooOften:
         return show_webhook(request, webhook.pk, 429, error=("recover", gettext(TOO_OFTEN)))
-    return go_to(page_of(webhook), f"recovered&count={count}")
+    return go_to(webhook, f"recovered&count={count}")
 
 
-def pause(request: VisitorRequest, webhook: Webhook) -> HttpResponse:
-    services.change_webhook(request.visitor.company, webhook.pk, active=False)
-    return go_to(page_of(webhook), "paused")
-
-
-def resume(request: VisitorRequest, webhook: Webhook) -> HttpResponse:
-    services.change_webhook(request.visitor.company, webhook.pk, active=True)
-    return go_to(page_of(webhook), "resumed")
+def switch(request: VisitorRequest, webhook: Webhook) -> HttpResponse:
+    """Pause or resume."""
+    active = request.POST["act"] == "resume"
+    services.change_webhook(request.visitor.company, webhook.pk, active=active)
+    return go_to(webhook, "resumed" if active else "paused")
 
 
 def change_url(request: VisitorRequest, webhook: Webhook) -> HttpResponse:
@@ -202,15 +195,15 @@ def change_url(request: VisitorRequest, webhook: Webhook) -> HttpResponse:
         text = gettext("Webhook %(webhook)d already sends the same events to this URL.")
         status, text = 409, text % {"webhook": wrong.webhook_id}
     else:
-        return go_to(page_of(webhook), "url")
+        return go_to(webhook, "url")
     return show_webhook(request, webhook.pk, status, error=("url", text), typed_url=url)
 
 
 ACTS: dict[str, Callable[[VisitorRequest, Webhook], HttpResponse]] = {
     "test": send_test,
     "recover": recover,
-    "pause": pause,
-    "resume": resume,
+    "pause": switch,
+    "resume": switch,
     "url": change_url,
 }
 
@@ -223,23 +216,18 @@ def secret_page(request: VisitorRequest, webhook_id: int) -> HttpResponse:
     if not webhook.signed:
         raise Http404
     context: dict[str, Any] = {"part": "webhooks", "delays": DELAYS}
-    status = 200
     if request.method == "POST":
         _, delay = DELAYS.get(request.POST.get("when", ""), DELAYS["day"])
         changed = rotate_once(request.visitor.company, webhook, request.POST.get("key", ""), delay)
-        if changed is None:
-            status = 409
-            webhook.refresh_from_db()
-        else:
-            webhook = changed
-            context |= secret_fields(changed.next_secret)
+        context |= secret_fields(changed.next_secret) if changed else {"is_stale": True}
+        webhook = changed or present_webhook(request, webhook_id)
     rotates_at = webhook.next_secret_at
     context |= {
         "webhook": webhook,
         "key": form_key(webhook),
-        "is_stale": status == 409,
         "activates": webhook_words.moment_here(rotates_at) if is_ahead(rotates_at) else "",
     }
+    status = 409 if "is_stale" in context else 200
     return render_page(request, "webhook_secret.html", context, status)
 
 

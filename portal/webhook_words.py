@@ -1,9 +1,8 @@
-"""Webhooks and tests of them, in words for people of their company."""
+"""Webhooks in words for people of their company: conditions, advice, refusals."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db.models import Exists, OuterRef, QuerySet, Subquery
@@ -29,34 +28,12 @@ STATES = {
     "well": ("green", gettext_noop("Works"), gettext_noop("Deliveries arrive.")),
     "new": ("", gettext_noop("No deliveries yet"), gettext_noop("The next event is sent here.")),
     "behind": ("amber", gettext_noop("Behind"), gettext_noop("Deliveries wait for their turn.")),
-    "failing": (
-        "red",
-        gettext_noop("Failing"),
-        gettext_noop("The receiver does not accept our deliveries. Nothing is lost: we try again."),
-    ),
-    "held": (
-        "amber",
-        gettext_noop("On hold"),
-        gettext_noop("We send nothing to this host for now. Deliveries wait, in order."),
-    ),
-    "paused": (
-        "amber",
-        gettext_noop("Paused"),
-        gettext_noop("Nothing is sent. Deliveries wait, and go out in order once you resume it."),
-    ),
-    "unreadable": (
-        "red",
-        gettext_noop("Needs a new secret"),
-        gettext_noop("We can no longer read its secret. Deliveries wait until you make a new one."),
-    ),
-    "fetched": (
-        "",
-        gettext_noop("Read by programs"),
-        gettext_noop("Nothing is sent: your programs read its events themselves."),
-    ),
+    "failing": ("red", gettext_noop("Failing"), gettext_noop("Nothing is lost: we try again.")),
+    "held": ("amber", gettext_noop("On hold"), gettext_noop("We send nothing there for now.")),
+    "paused": ("amber", gettext_noop("Paused"), gettext_noop("Nothing is sent until it resumes.")),
+    "unreadable": ("red", gettext_noop("Needs a new secret"), gettext_noop("Deliveries wait.")),
+    "fetched": ("", gettext_noop("Read by programs"), gettext_noop("Nothing is sent to a URL.")),
 }
-# Sentences for callers of the API, as the page says them.
-HERE = {advice.PAUSED: gettext_noop("This webhook is paused. Resume it to get its deliveries.")}
 SAMPLES = {
     "Python": "python/verify.py",
     "JavaScript (Node)": "node/verify.js",
@@ -67,30 +44,17 @@ SAMPLES = {
 
 
 class Facts(NamedTuple):
-    """Deliveries of a webhook. Missing ones wait or were given up."""
+    """Deliveries of a webhook: its oldest waiting one, its oldest undelivered one, a failed one."""
 
     has_any: bool = False
-    oldest_waiting: datetime | None = None
-    first_missing: datetime | None = None
+    waiting_since: datetime | None = None
+    missing_since: datetime | None = None
     failed: Delivery | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class WebhookCard:
-    webhook: Webhook
-    facts: Facts
-    title: str
-    condition: str
-    colour: str
-    word: str
-    sentences: list[str]
-    advice: list[str]
-
-
-def cards_of(webhooks: QuerySet[Webhook]) -> list[WebhookCard]:
-    """Describe webhooks, in six queries however many they are."""
-    now = timezone.now()
-    facts = facts_of(webhooks)
+def cards_of(webhooks: QuerySet[Webhook]) -> list[dict[str, Any]]:
+    """Describe webhooks for pages, in five queries however many they are."""
+    now, facts = timezone.now(), facts_of(webhooks)
     return [
         card_of(one, facts.get(one.webhook.pk, Facts()), now)
         for one in needs_attention.describe(webhooks, {}, now)
@@ -109,42 +73,36 @@ def facts_of(webhooks: QuerySet[Webhook]) -> dict[int, Facts]:
         Coalesce(Subquery(tried.values("pk")[:1]), Subquery(lost.reverse().values("pk")[:1])),
     )
     found = list(rows)
-    failed = Delivery.objects.in_bulk([last for *_, last in found if last])
+    failed = Delivery.objects.in_bulk([key for *_, key in found if key])
     return {
-        pk: Facts(has_any, oldest, first_of(oldest, lost), failed.get(last))
-        for pk, has_any, oldest, lost, last in found
+        pk: Facts(has_any, oldest, min(filter(None, (oldest, gone)), default=None), failed.get(key))
+        for pk, has_any, oldest, gone, key in found
     }
 
 
-def first_of(*times: datetime | None) -> datetime | None:
-    return min(filter(None, times), default=None)
-
-
-def card_of(one: NeedsAttention, facts: Facts, now: datetime) -> WebhookCard:
+def card_of(one: NeedsAttention, facts: Facts, now: datetime) -> dict[str, Any]:
     condition = condition_of(one, facts, now)
     colour, word, sentence = STATES[condition]
     event_type = registry.get(one.webhook.type_id)
-    return WebhookCard(
-        one.webhook,
-        facts,
-        gettext(event_type.description) if event_type else one.webhook.type_name,
-        condition,
-        colour,
-        gettext(word),
-        [gettext(sentence), *further_sentences(one, facts, condition)],
-        advice_on(facts.failed) if condition == "failing" and facts.failed else [],
-    )
+    failed = facts.failed if condition == "failing" else None
+    return {
+        "webhook": one.webhook,
+        "title": gettext(event_type.description) if event_type else one.webhook.type_name,
+        "colour": colour,
+        "word": gettext(word),
+        "sentences": [gettext(sentence), *further_sentences(one, facts, condition)],
+        "advice": advice_on(failed) if failed else [],
+        "missing_since": moment_here(facts.missing_since),
+    }
 
 
 def condition_of(one: NeedsAttention, facts: Facts, now: datetime) -> str:
-    """Return the key of STATES. Companies need not tell a rest from other failures."""
-    if one.condition != "paused" and one.webhook.fetched:
+    """Return the key of STATES."""
+    if one.webhook.fetched and one.condition != "paused":
         return "fetched"
-    if one.condition == "resting":
-        return "failing"
     if one.condition != "well":
-        return one.condition
-    if facts.oldest_waiting and now - facts.oldest_waiting > needs_attention.PATIENCE:
+        return "failing" if one.condition == "resting" else one.condition
+    if facts.waiting_since and now - facts.waiting_since > needs_attention.PATIENCE:
         return "behind"
     return "well" if facts.has_any else "new"
 
@@ -160,16 +118,14 @@ def further_sentences(one: NeedsAttention, facts: Facts, condition: str) -> list
         reason = gettext(one.webhook.paused_reason)
         sentences.append(gettext("We paused it: %(reason)s") % {"reason": reason})
     if condition == "held" and one.hold:
-        if one.hold.public_reason:
-            sentences.append(one.hold.public_reason)
-        if one.hold.held_until:
-            text = gettext("The hold ends: %(moment)s.")
-            sentences.append(text % {"moment": moment_here(one.hold.held_until)})
-    if facts.oldest_waiting and condition not in ("well", "fetched"):
+        sentences += filter(None, [one.hold.public_reason])
+        if until := moment_here(one.hold.held_until):
+            sentences.append(gettext("The hold ends: %(moment)s.") % {"moment": until})
+    if facts.waiting_since and condition not in ("well", "fetched"):
         count = number_format(one.waiting, force_grouping=True)
         count += "+" if one.waiting == needs_attention.MOST_COUNTED else ""
-        text = gettext("Waiting: %(count)s, the oldest since %(moment)s.")
-        sentences.append(text % {"count": count, "moment": moment_here(facts.oldest_waiting)})
+        text = gettext("Waiting, in order: %(count)s, the oldest since %(moment)s.")
+        sentences.append(text % {"count": count, "moment": moment_here(facts.waiting_since)})
     return sentences
 
 
@@ -182,9 +138,7 @@ def advice_on(delivery: Delivery) -> list[str]:
 
 
 def in_words(sentences: list[str]) -> list[str]:
-    """Translate advice for a person who has the page before them."""
-    here = [HERE.get(sentence, sentence) for sentence in sentences]
-    return [gettext(sentence) for sentence in here]
+    return [gettext(sentence) for sentence in sentences]
 
 
 def target_words(error: BadTarget) -> str:

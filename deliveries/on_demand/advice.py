@@ -80,7 +80,7 @@ ACCEPTS_ANYBODY = gettext_noop(
     " header Authorization with Bearer and this webhook's auth_token, and answer 401 where it"
     " differs."
 )
-PAUSED = gettext_noop("This webhook is paused. Set active to 1 to get its deliveries.")
+PAUSED = gettext_noop("This webhook is paused. It gets its deliveries once it is active.")
 
 
 def on_request(result: Result) -> list[str]:
