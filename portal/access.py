@@ -133,7 +133,7 @@ def open_session(secret: str) -> tuple[PortalSession, str] | None:
 def find_session(key: str) -> PortalSession | None:
     """Return the open session of this cookie, with its company."""
     found = live_sessions(timezone.now()).filter(key_digest=token_digest(key))
-    return found.select_related("company").first()
+    return found.select_related("company", "token").first()
 
 
 def is_old_session(secret: str) -> bool:

@@ -2,7 +2,14 @@
 
 from django.urls import path
 
-from portal import doors, list_pages, opening_pages, ticket_pages, webhook_pages
+from portal import (
+    delivery_pages,
+    doors,
+    list_pages,
+    opening_pages,
+    ticket_pages,
+    webhook_pages,
+)
 from portal.api import PortalSessions
 
 urlpatterns = [
@@ -24,5 +31,8 @@ urlpatterns = [
     path("c/tickets/<id:ticket_id>/appeal", ticket_pages.appeal_page, name="portal_appeal"),
     path("c/tickets/<id:ticket_id>/rating", ticket_pages.rating_page, name="portal_rating"),
     path("c/webhooks", webhook_pages.webhooks_page, name="portal_webhooks"),
+    path("c/webhooks/<id:webhook_id>", webhook_pages.webhook_page, name="portal_webhook"),
+    path("c/webhooks/<id:webhook_id>/secret", webhook_pages.secret_page, name="portal_secret"),
+    path("c/deliveries/<uuid:delivery_id>", delivery_pages.delivery_page, name="portal_delivery"),
     path("c/leave", doors.leave_page, name="portal_leave"),
 ]

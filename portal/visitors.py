@@ -16,8 +16,9 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.translation import get_language_from_request, gettext
 from django.views.decorators.csrf import csrf_exempt
 
+from companies.api_acts import token_at_work
 from companies.known_callers import CALLERS
-from companies.models import Company
+from companies.models import ApiToken, Company
 from companies.tokens import token_digest
 from core.api.addresses import client_network
 from core.api.minute_counter import counter
@@ -60,6 +61,8 @@ class Visitor:
     tickets: bool = False
     webhooks: bool = False
     return_url: str = ""
+    # The token that opened the session, for the audit log.
+    token: ApiToken | None = None
 
     @property
     def csrf(self) -> str:
@@ -110,6 +113,7 @@ def company_page(*, scope: str = "tickets") -> Callable[[View], View]:
                 if request.method == "POST" and not is_own_form(request, visitor):
                     return problem(request, 403, *stale_form_words())
                 request.visitor = visitor
+                token_at_work.set(visitor.token)
                 if request.method == "POST" and visitor.link_id:
                     access.note_use(visitor.link_id, visitor.company.pk)
                 return private(view(request, *args, **kwargs))
@@ -144,6 +148,7 @@ def find_visitor(request: HttpRequest, scope: str, ticket_id: int | None) -> Vis
                 tickets=session.tickets,
                 webhooks=session.webhooks,
                 return_url=session.return_url,
+                token=session.token,
             )
     secret = request.COOKIES.get(f"{LINK_COOKIE}{ticket_id}", "") if scope == "tickets" else ""
     link = access.find_link(secret) if secret else None

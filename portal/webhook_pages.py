@@ -1,10 +1,248 @@
-"""Pages of a company's webhooks."""
+"""Pages of a company's webhooks: their conditions, and what can be done about them."""
 
-from django.http import HttpResponse
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
 
+from django.db import transaction
+from django.db.models import F
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy, gettext_noop
+from django.views.decorators.http import require_http_methods, require_safe
+
+from companies.api.rates import is_within_rate
+from companies.models import Company
+from core.values.zones import in_zone
+from deliveries import redelivery
+from deliveries.models import Attempt, Delivery
+from deliveries.monitoring import log
+from deliveries.monitoring.delivery_details import delivery_lines
+from deliveries.on_demand import signed_test
+from deliveries.on_demand.sample_delivery import TooManyTestSends
+from portal import webhook_words
 from portal.visitors import VisitorRequest, company_page, render_page
+from webhooks import services
+from webhooks.api.views import secret_fields
+from webhooks.models import Webhook
+from webhooks.targets import BadTarget
+
+ROWS = 20
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+SPANS = {
+    "hour": (gettext_lazy("the last hour"), HOUR),
+    "day": (gettext_lazy("the last 24 hours"), DAY),
+    "week": (gettext_lazy("the last 7 days"), 7 * DAY),
+}
+# The usual one first.
+DELAYS = {
+    "day": (gettext_lazy("in 24 hours"), DAY),
+    "hour": (gettext_lazy("in 1 hour"), HOUR),
+    "now": (gettext_lazy("at once, because the old one has leaked"), timedelta()),
+}
+NOTICES = {
+    "url": gettext_noop("The new URL counts from now on. Send a signed test."),
+    "paused": gettext_noop("Paused: nothing is sent until you resume it."),
+    "resumed": gettext_noop("Resumed: whatever waits is being sent, in order."),
+    "recovered": gettext_noop("Being sent again, in order. Deliveries: %(count)s."),
+    "again": gettext_noop("It is being sent again. Load this page in a moment to see the answer."),
+    "already": gettext_noop("It is being sent already, or was since you opened the page."),
+}
+TOO_OFTEN = gettext_noop("Asked for too often today: try again tomorrow.")
 
 
+@require_safe
 @company_page(scope="webhooks")
 def webhooks_page(request: VisitorRequest) -> HttpResponse:
-    return render_page(request, "problem.html", {"heading": "", "text": ""})
+    cards = webhook_words.cards_of(request.visitor.company.webhooks.present().order_by("pk"))
+    return render_page(request, "webhooks.html", {"part": "webhooks", "cards": cards})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@company_page(scope="webhooks")
+def webhook_page(request: VisitorRequest, webhook_id: int) -> HttpResponse:
+    if request.method != "POST":
+        return show_webhook(request, webhook_id)
+    webhook = present_webhook(request, webhook_id)
+    name = request.POST.get("act", "")
+    if name not in ACTS or (webhook.fetched and name not in ("pause", "resume")):
+        raise Http404
+    try:
+        return ACTS[name](request, webhook)
+    except services.UnknownWebhook as error:
+        raise Http404 from error
+
+
+def show_webhook(
+    request: VisitorRequest,
+    webhook_id: int,
+    status: int = 200,
+    *,
+    error: tuple[str, str] = ("", ""),
+    **more: Any,
+) -> HttpResponse:
+    """Draw the page of a webhook. `error`: the form that it belongs to, and its text."""
+    cards = webhook_words.cards_of(request.visitor.company.webhooks.present().filter(pk=webhook_id))
+    if not cards:
+        raise Http404
+    webhook = cards[0]["webhook"]
+    try:
+        deliveries, older = log.log_page(webhook, limit=ROWS, cursor=request.GET.get("older"))
+    except log.BadCursor as wrong:
+        raise Http404 from wrong
+    rotates_at = webhook.next_secret_at
+    context = {
+        "part": "webhooks",
+        "card": cards[0],
+        "webhook": webhook,
+        "error": dict([error]),
+        "notice": notice(request),
+        "typed_url": webhook.url,
+        "lines": with_durations(deliveries),
+        "older": older,
+        "is_older": "older" in request.GET,
+        "when": in_zone(gettext("When")),
+        "spans": [(name, words) for name, (words, _) in SPANS.items()],
+        "rotates": webhook_words.moment_here(rotates_at) if is_ahead(rotates_at) else "",
+        "samples": webhook_words.samples() if webhook.signed else [],
+    }
+    return render_page(request, "webhook.html", context | more, status)
+
+
+def with_durations(deliveries: list[Delivery]) -> list[dict[str, Any]]:
+    """Return lines of the log, each with the milliseconds of its last attempt."""
+    last = Attempt.objects.filter(
+        delivery__in=[one.pk for one in deliveries], number=F("delivery__attempts")
+    )
+    times = dict(last.values_list("delivery", "duration_ms"))
+    lines = delivery_lines(deliveries)
+    return [{**line, "duration_ms": times.get(line["delivery"].pk)} for line in lines]
+
+
+def notice(request: VisitorRequest) -> str:
+    """Return the result of the act that led here."""
+    words, count = NOTICES.get(request.GET.get("did", "")), request.GET.get("count", "")
+    return gettext(words) % {"count": count if count.isdecimal() else ""} if words else ""
+
+
+def present_webhook(request: VisitorRequest, webhook_id: int) -> Webhook:
+    return get_object_or_404(request.visitor.company.webhooks.present(), pk=webhook_id)
+
+
+def go_to(row: Webhook | Delivery, did: str) -> HttpResponse:
+    """Lead to the page of a row, with the notice of what was done: Reload does not repeat it."""
+    name = "portal_webhook" if isinstance(row, Webhook) else "portal_delivery"
+    address = f"{reverse(name, args=[row.pk])}?did={did}"
+    return HttpResponse(status=303, headers={"Location": address})
+
+
+def send_test(request: VisitorRequest, webhook: Webhook) -> HttpResponse:
+    """Send a signed test and show its verdict, which is stored nowhere."""
+    status, text = 429, gettext("Too many tests at a time. Wait a minute, then try again.")
+    verdict = None
+    if is_within_rate(request.visitor.company, "send"):
+        try:
+            verdict = signed_test.try_webhook(webhook)
+            status, text = 200, ""
+        except signed_test.CannotTest:
+            status, text = 422, gettext("Nothing can be sent at present. Try again later.")
+        except BadTarget as wrong:
+            status, text = 422, webhook_words.target_words(wrong)
+        except TooManyTestSends:
+            pass
+    return show_webhook(
+        request,
+        webhook.pk,
+        status,
+        error=("test", text),
+        verdict=verdict,
+        verdict_error=verdict and verdict.error and gettext(verdict.error),
+        verdict_advice=verdict and webhook_words.in_words(verdict.advice),
+    )
+
+
+def recover(request: VisitorRequest, webhook: Webhook) -> HttpResponse:
+    """Send again what has not arrived since a time."""
+    span = request.POST.get("since", "")
+    if span in SPANS:
+        since = timezone.now() - SPANS[span][1]
+    else:
+        facts = webhook_words.facts_of(Webhook.objects.filter(pk=webhook.pk))
+        since = facts[webhook.pk].missing_since or timezone.now()
+    try:
+        count = redelivery.recover(webhook.pk, since=since)
+    except redelivery.AskedTooOften:
+        return show_webhook(request, webhook.pk, 429, error=("recover", gettext(TOO_OFTEN)))
+    return go_to(webhook, f"recovered&count={count}")
+
+
+def switch(request: VisitorRequest, webhook: Webhook) -> HttpResponse:
+    """Pause or resume."""
+    active = request.POST["act"] == "resume"
+    services.change_webhook(request.visitor.company, webhook.pk, active=active)
+    return go_to(webhook, "resumed" if active else "paused")
+
+
+def change_url(request: VisitorRequest, webhook: Webhook) -> HttpResponse:
+    url = request.POST.get("url", "").strip()
+    try:
+        services.change_webhook(request.visitor.company, webhook.pk, url=url)
+    except BadTarget as wrong:
+        status, text = 400, webhook_words.target_words(wrong)
+    except services.AlreadyRegistered as wrong:
+        text = gettext("Webhook %(webhook)d already sends the same events to this URL.")
+        status, text = 409, text % {"webhook": wrong.webhook_id}
+    else:
+        return go_to(webhook, "url")
+    return show_webhook(request, webhook.pk, status, error=("url", text), typed_url=url)
+
+
+ACTS: dict[str, Callable[[VisitorRequest, Webhook], HttpResponse]] = {
+    "test": send_test,
+    "recover": recover,
+    "pause": switch,
+    "resume": switch,
+    "url": change_url,
+}
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@company_page(scope="webhooks")
+def secret_page(request: VisitorRequest, webhook_id: int) -> HttpResponse:
+    """Ask once, then make a new secret, and show it in this answer only."""
+    webhook = present_webhook(request, webhook_id)
+    if not webhook.signed:
+        raise Http404
+    context: dict[str, Any] = {"part": "webhooks", "delays": DELAYS}
+    if request.method == "POST":
+        _, delay = DELAYS.get(request.POST.get("when", ""), DELAYS["day"])
+        changed = rotate_once(request.visitor.company, webhook, request.POST.get("key", ""), delay)
+        context |= secret_fields(changed.next_secret) if changed else {"is_stale": True}
+        webhook = changed or present_webhook(request, webhook_id)
+    rotates_at = webhook.next_secret_at
+    context |= {
+        "webhook": webhook,
+        "key": form_key(webhook),
+        "activates": webhook_words.moment_here(rotates_at) if is_ahead(rotates_at) else "",
+    }
+    status = 409 if "is_stale" in context else 200
+    return render_page(request, "webhook_secret.html", context, status)
+
+
+def is_ahead(at: datetime | None) -> bool:
+    return at is not None and at > timezone.now()
+
+
+def form_key(webhook: Webhook) -> str:
+    """Return what every rotation changes, so that a form rotates once."""
+    return webhook.next_secret_at.isoformat() if webhook.next_secret_at else "first"
+
+
+@transaction.atomic
+def rotate_once(company: Company, webhook: Webhook, key: str, delay: timedelta) -> Webhook | None:
+    """Make a new secret, unless there was a rotation since the form was drawn."""
+    if form_key(services.lock_webhook(company, webhook.pk)) != key:
+        return None
+    return services.rotate_secret(company, webhook.pk, activates_in=delay)

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 import idna
 
+from core.values.texts import gettext_noop
 from webhooks.addresses import why_forbidden
 
 MAX_LENGTH = 2048
@@ -38,7 +39,15 @@ _TOP_LABEL = re.compile(r"[a-z]{2,}|xn--.+")
 
 
 class BadTarget(ValueError):
-    """The URL is not allowed as a target; the message says what to change."""
+    """The URL is not allowed as a target; the message says what to change.
+
+    Translations are of `template`, which `values` complete.
+    """
+
+    def __init__(self, template: str, **values: object) -> None:
+        super().__init__(template.format(**values))
+        self.template = template
+        self.values = values
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,22 +93,33 @@ def check_target(url: str, policy: Policy) -> Target:
     """Check and split a company's URL. Raises BadTarget."""
     scheme, authority, rest = _split(url)
     if scheme not in DEFAULT_PORTS or (scheme == "http" and not policy.allow_http):
-        raise BadTarget("The URL must start with https://.")
+        raise BadTarget(gettext_noop("The URL must start with https://."))
     match = _AUTHORITY.fullmatch(authority)
     if match is None:
-        raise BadTarget("The host is malformed; give a name such as hooks.example.com.")
+        raise BadTarget(
+            gettext_noop("The host is malformed; give a name such as hooks.example.com.")
+        )
     text, port_text = match.groups()
     address = _address(text)
     host = _ascii_name(text, policy) if address is None else str(address)
     if address is not None and (reason := policy.why_forbidden(address)):
-        raise BadTarget(f"The address {address} is not public ({reason}); use a public host.")
+        raise BadTarget(
+            gettext_noop("The address {address} is not public ({reason}); use a public host."),
+            address=address,
+            reason=reason,
+        )
     if host in policy.own_hosts:
-        raise BadTarget(f"{host} is this service itself; give the address of your receiver.")
+        raise BadTarget(
+            gettext_noop("{host} is this service itself; give the address of your receiver."),
+            host=host,
+        )
     port = _port(port_text, scheme)
     exempt = is_localhost(host) if address is None else policy.exempts(address)
     if not exempt and port != DEFAULT_PORTS[scheme] and port not in policy.ports:
         usual = ", ".join(str(each) for each in sorted(policy.ports))
-        raise BadTarget(f"Port {port} is not allowed; use one of {usual}.")
+        raise BadTarget(
+            gettext_noop("Port {port} is not allowed; use one of {usual}."), port=port, usual=usual
+        )
     url_host = f"[{host}]" if isinstance(address, IPv6Address) else host
     suffix = "" if port == DEFAULT_PORTS[scheme] else f":{port}"
     return Target(f"{scheme}://{url_host}{suffix}{rest}", scheme, host, port, address)
@@ -139,23 +159,29 @@ def is_localhost(host: str) -> bool:
 def _split(url: str) -> tuple[str, str, str]:
     """Return scheme, authority, and path with query. Raises BadTarget for malformed text."""
     if len(url) > MAX_LENGTH:
-        raise BadTarget(f"The URL is longer than {MAX_LENGTH} characters.")
+        raise BadTarget(gettext_noop("The URL is longer than {most} characters."), most=MAX_LENGTH)
     if _UNPRINTABLE.search(url):
-        raise BadTarget("The URL contains spaces or control characters; percent-encode them.")
+        raise BadTarget(
+            gettext_noop("The URL contains spaces or control characters; percent-encode them.")
+        )
     if "\\" in url:
-        raise BadTarget("The URL contains a backslash; write / or percent-encode it.")
+        raise BadTarget(gettext_noop("The URL contains a backslash; write / or percent-encode it."))
     if "#" in url:
-        raise BadTarget("The URL has a fragment; remove # and everything after it.")
+        raise BadTarget(gettext_noop("The URL has a fragment; remove # and everything after it."))
     match = _URL.fullmatch(url)
     if match is None:
-        raise BadTarget("This is not a URL; give one such as https://hooks.example.com/path.")
+        raise BadTarget(
+            gettext_noop("This is not a URL; give one such as https://hooks.example.com/path.")
+        )
     scheme, authority, rest = match.groups()
     if "@" in authority:
-        raise BadTarget("The URL contains credentials; remove everything before @.")
+        raise BadTarget(gettext_noop("The URL contains credentials; remove everything before @."))
     if "%" in authority:
-        raise BadTarget("The host is percent-encoded; write it without encoding.")
+        raise BadTarget(gettext_noop("The host is percent-encoded; write it without encoding."))
     if not rest.isascii():
-        raise BadTarget("The path or query has characters outside ASCII; percent-encode them.")
+        raise BadTarget(
+            gettext_noop("The path or query has characters outside ASCII; percent-encode them.")
+        )
     return scheme.lower(), authority, rest if rest.startswith("/") else f"/{rest}"
 
 
@@ -163,7 +189,7 @@ def _port(text: str | None, scheme: str) -> int:
     if text is None:
         return DEFAULT_PORTS[scheme]
     if not _PORT.fullmatch(text) or int(text) > 65535:
-        raise BadTarget("The port is not a number from 1 to 65535.")
+        raise BadTarget(gettext_noop("The port is not a number from 1 to 65535."))
     return int(text)
 
 
@@ -176,7 +202,9 @@ def _address(host: str) -> IPv4Address | IPv6Address | None:
         return IPv4Address(host) if _NUMBER.fullmatch(last) else None
     except ValueError:
         raise BadTarget(
-            "The host is not a plain address; write IPv4 as 93.184.216.34, IPv6 in brackets."
+            gettext_noop(
+                "The host is not a plain address; write IPv4 as 93.184.216.34, IPv6 in brackets."
+            )
         ) from None
 
 
@@ -186,13 +214,18 @@ def _ascii_name(host: str, policy: Policy) -> str:
     labels = [_ascii_label(label) for label in host.removesuffix(".").split(".")]
     name = ".".join(labels)
     if len(name) > 253:
-        raise BadTarget("The host name is longer than 253 characters.")
+        raise BadTarget(gettext_noop("The host name is longer than 253 characters."))
     if is_localhost(name) and policy.loopback:
         return name
     if len(labels) < 2 or labels[-1] in SPECIAL_NAMES or not _TOP_LABEL.fullmatch(labels[-1]):
-        raise BadTarget(f"{name} is not a public host name; use one that anyone can look up.")
+        raise BadTarget(
+            gettext_noop("{name} is not a public host name; use one that anyone can look up."),
+            name=name,
+        )
     if any(name == each or name.endswith(f".{each}") for each in METADATA_NAMES):
-        raise BadTarget(f"{name} is a cloud's metadata service; use your own host.")
+        raise BadTarget(
+            gettext_noop("{name} is a cloud's metadata service; use your own host."), name=name
+        )
     return name
 
 
@@ -201,5 +234,7 @@ def _ascii_label(label: str) -> str:
         return idna.alabel(label.lower() if label.isascii() else label).decode("ascii")
     except UnicodeError:
         raise BadTarget(
-            "The host is not a valid name; use letters, digits and hyphens, in lower case."
+            gettext_noop(
+                "The host is not a valid name; use letters, digits and hyphens, in lower case."
+            )
         ) from None

@@ -8,11 +8,21 @@ from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 from companies.api.requests import CompanyRequest
+from companies.models import Company
 from core.api.minute_counter import WINDOW_SECONDS, counter
 from core.values.times import whole_seconds
 
 if TYPE_CHECKING:  # REST framework's settings name this module
     from rest_framework.views import APIView
+
+
+def rate_key(company: Company, rate: str) -> str:
+    return f"{company.pk}:{rate}"
+
+
+def is_within_rate(company: Company, rate: str) -> bool:
+    """Count an act on the company's page with those by API."""
+    return counter.add(rate_key(company, rate), time.time()) <= settings.RATE_LIMITS[rate]
 
 
 class MinuteRate(BaseThrottle):
@@ -42,7 +52,7 @@ class CompanyRate(MinuteRate):
         reading = request.method in ("GET", "HEAD", "OPTIONS")
         rate = "read" if reading else getattr(view, "rate", "write")
         company = cast(CompanyRequest, request).company
-        return self.is_within(request, f"{company.pk}:{rate}", settings.RATE_LIMITS[rate])
+        return self.is_within(request, rate_key(company, rate), settings.RATE_LIMITS[rate])
 
 
 class PlatformRate(MinuteRate):

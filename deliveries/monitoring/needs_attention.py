@@ -42,6 +42,7 @@ class NeedsAttention:
     health: Health
     waiting: int
     oldest: datetime | None
+    hold: HeldHost | None
 
 
 def needing_attention(now: datetime) -> list[NeedsAttention]:
@@ -71,9 +72,10 @@ def describe(
     results = []
     for webhook in rows:
         record = getattr(webhook, "health", None) or Health()
-        state = log.condition(webhook, record, now, host_held=webhook.host in holds)
-        waiting = counts.get(webhook.pk, 0)
-        results.append(NeedsAttention(webhook, state, record, waiting, oldest.get(webhook.pk)))
+        hold = holds.get(webhook.host)
+        state = log.condition(webhook, record, now, host_held=hold is not None)
+        waiting, since = counts.get(webhook.pk, 0), oldest.get(webhook.pk)
+        results.append(NeedsAttention(webhook, state, record, waiting, since, hold))
     return results
 
 

@@ -15,6 +15,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from companies.models import Company
 from core.data import locks
@@ -33,22 +34,24 @@ from webhooks.targets import Policy
 
 # One sentence per kind of failure and no detail. Whoever tries addresses must not learn which of
 # them exist: a forbidden address, a closed port and an unknown name read the same.
-UNREACHABLE = "The receiver cannot be reached."
-NOT_HTTP = "The receiver closed the connection or did not answer in HTTP."
-NOT_TLS = "The TLS connection failed: the receiver's certificate or TLS version is not accepted."
+UNREACHABLE = gettext_noop("The receiver cannot be reached.")
+NOT_HTTP = gettext_noop("The receiver closed the connection or did not answer in HTTP.")
+NOT_TLS = gettext_noop(
+    "The TLS connection failed: the receiver's certificate or TLS version is not accepted."
+)
 REASONS = {
     Failure.DNS: UNREACHABLE,
     Failure.FORBIDDEN_ADDRESS: UNREACHABLE,
     Failure.REFUSED: UNREACHABLE,
-    Failure.TIMEOUT: "The receiver did not answer within the time limit.",
+    Failure.TIMEOUT: gettext_noop("The receiver did not answer within the time limit."),
     Failure.TLS: NOT_TLS,
     Failure.TLS_EXPIRED: NOT_TLS,
     Failure.RESET: NOT_HTTP,
     Failure.PROTOCOL: NOT_HTTP,
 }
-UNREADABLE = "We can no longer read this webhook's auth_token. Set it again."
-OUR_FAULT = "The test could not be sent. Try again."
-NOT_2XX = "The receiver must answer with a status from 200 to 299."
+UNREADABLE = gettext_noop("We can no longer read this webhook's auth_token. Set it again.")
+OUR_FAULT = gettext_noop("The test could not be sent. Try again.")
+NOT_2XX = gettext_noop("The receiver must answer with a status from 200 to 299.")
 
 # Test sends in flight at a time: per company, in all, and per web process, at least half of whose
 # threads (Procfile) stay free for everything else.

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from uuid import uuid4
 
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from core.data.encryption import UnreadableSecret
 from deliveries.engine.rendering import plain_headers, signed_headers, standard_headers
@@ -26,7 +27,9 @@ TRACKING_NUMBER = "TEST0000001"
 SEQUENCE = 0
 # Receivers accept requests that are up to five minutes old.
 OLD = timedelta(minutes=10)
-UNREADABLE = "We can no longer read this webhook's secret or auth_token. Set new ones."
+UNREADABLE = gettext_noop(
+    "We can no longer read this webhook's secret or auth_token. Set new ones."
+)
 
 
 class CannotTest(Exception):

@@ -18,10 +18,11 @@ from core.files.kinds import KINDS
 from deliveries.engine import signature_check
 from deliveries.engine.rendering import API_VERSION
 from deliveries.models import Attempt, Delivery, Event, State
+from deliveries.monitoring import delivery_details
 from desk.claim_file.contents import own_shipment, shipment_deliveries
 from desk.claim_file.parts import Parts, content_of, fetch_files, readable_json
 from desk.common.controls import show_in_page
-from desk.support import delivery_details, lookup
+from desk.support import lookup
 from shipments.models import Shipment
 from tickets.models import Ticket, TicketFile
 from webhooks.models import Webhook

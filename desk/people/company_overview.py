@@ -12,9 +12,9 @@ from django.utils import timezone
 from companies.models import Company
 from core.data.statements import read_rows
 from deliveries.monitoring import needs_attention
+from deliveries.monitoring.delivery_details import condition_words
 from deliveries.monitoring.needs_attention import NeedsAttention
 from desk.common.times import midnight
-from desk.support.delivery_details import condition_words
 from tickets.models import Ticket
 
 NEWEST = 10

@@ -12,11 +12,12 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from deliveries.engine import signature_check
 from deliveries.models import OPEN, Delivery, State
+from deliveries.monitoring import delivery_details
 from desk.common.admin_base import ReadOnlyAdmin, ShortPaginator
 from desk.common.controls import isolate_text
 from desk.common.requests import StaffRequest
 from desk.common.times import as_clock_time
-from desk.support import actions, delivery_details
+from desk.support import actions
 
 LIST = "admin:deliveries_delivery_changelist"
 

@@ -10,10 +10,11 @@ from django.utils.translation import gettext
 
 from deliveries.engine import signature_check
 from deliveries.models import Delivery, Event
+from deliveries.monitoring import delivery_details
 from desk.common.fields import text_field
 from desk.common.pages import desk_page, draw
 from desk.common.requests import StaffRequest
-from desk.support import actions, delivery_details
+from desk.support import actions
 
 PAGE = "admin:deliveries_delivery_change"
 

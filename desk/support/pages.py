@@ -8,10 +8,11 @@ from django.utils.translation import gettext, gettext_lazy
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from companies.models import Company
+from deliveries.monitoring import delivery_details
 from desk.common.fields import number_field, text_field
 from desk.common.pages import desk_page, draw
 from desk.common.search_names import company_by_id_or_name
-from desk.support import delivery_details, lookup
+from desk.support import lookup
 from webhooks.event_types import registry
 
 

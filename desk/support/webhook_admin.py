@@ -11,11 +11,11 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 
-from deliveries.monitoring import log
+from deliveries.monitoring import delivery_details, log
 from desk.common.admin_base import ReadOnlyAdmin
 from desk.common.controls import foreign_column, isolate_text
 from desk.common.requests import StaffRequest
-from desk.support import actions, delivery_details, webhook_pages
+from desk.support import actions, webhook_pages
 from desk.support.webhook_pages import MOST_AT_ONCE
 from webhooks.event_types import registry
 from webhooks.models import Webhook

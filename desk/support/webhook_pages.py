@@ -13,10 +13,10 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 
 from core.jobs.failing_rows import try_each
 from core.values.ids import read_id
-from deliveries.monitoring import needs_attention
+from deliveries.monitoring import delivery_details, needs_attention
 from desk.common.pages import desk_page, draw
 from desk.common.requests import StaffRequest
-from desk.support import actions, delivery_details
+from desk.support import actions
 from webhooks.models import Webhook
 
 PAGE = "admin:webhooks_webhook_change"

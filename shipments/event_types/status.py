@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from core.values.texts import gettext_noop
 from shipments import statuses
 from shipments.event_types.samples import DESCRIPTION, LOCATION, find_shipment, made_up_shipment
 from shipments.models import Shipment
@@ -126,8 +127,9 @@ ON_SHIPMENT_STATUS_UPDATE = StatusEvent(
     id=1,
     name="onShipmentStatusUpdate",
     signed=False,
-    description="A shipment's status changed: carrier, tracking number and status. "
-    "Legacy, unsigned.",
+    description=gettext_noop(
+        "A shipment's status changed: carrier, tracking number and status. Legacy, unsigned."
+    ),
     data=legacy,
     schema=object_schema(**LEGACY_FIELDS),
 )
@@ -135,7 +137,9 @@ STATUS_UPDATE_WITH_ECOMMERCE_INFO = StatusEvent(
     id=2,
     name="statusUpdateWithEcommerceInfo",
     signed=False,
-    description="As onShipmentStatusUpdate, with the date and the shop's order. Legacy, unsigned.",
+    description=gettext_noop(
+        "As onShipmentStatusUpdate, with the date and the shop's order. Legacy, unsigned."
+    ),
     data=legacy_with_order,
     needs_order=True,
     schema=object_schema(
@@ -153,7 +157,7 @@ TRACKING_SIMPLE = StatusEvent(
     id=3,
     name="tracking.simple",
     signed=True,
-    description="A shipment's status changed: status, description and location.",
+    description=gettext_noop("A shipment's status changed: status, description and location."),
     data=tracking,
     schema=envelope_schema("tracking.simple", object_schema(**TRACKING_FIELDS)),
 )
@@ -162,7 +166,9 @@ ECOMMERCE_TRACKING = StatusEvent(
     id=4,
     name="ecommerceTracking",
     signed=True,
-    description="As tracking.simple, with the shop's order, for shipments that carry one.",
+    description=gettext_noop(
+        "As tracking.simple, with the shop's order, for shipments that carry one."
+    ),
     data=tracking_with_order,
     needs_order=True,
     schema=envelope_schema(

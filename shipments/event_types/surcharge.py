@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
+from core.values.texts import gettext_noop
 from shipments.event_types.samples import DESCRIPTION, LARGE_ID, find_shipment, made_up_shipment
 from shipments.models import Shipment, Surcharge
 from webhooks.envelope import NUMBER, TEXT, envelope, envelope_schema, object_schema
@@ -61,7 +62,7 @@ SURCHARGE = SurchargeEvent(
     id=5,
     name="surcharge",
     signed=True,
-    description="An extra charge was applied to a shipment, or refunded.",
+    description=gettext_noop("An extra charge was applied to a shipment, or refunded."),
     schema=envelope_schema(
         "surcharge",
         object_schema(

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from companies.models import Company
+from core.values.texts import gettext_noop
 from shipments.event_types.samples import DESCRIPTION, LARGE_ID
 from shipments.models import Shipment
 from tickets.changes.public_values import comment_row, public_actor, public_amounts
@@ -135,7 +136,9 @@ TICKET_UPDATED = TicketEvent(
     id=6,
     name="ticket.updated",
     signed=True,
-    description="A ticket was opened, moved or answered, or documents were requested.",
+    description=gettext_noop(
+        "A ticket was opened, moved or answered, or documents were requested."
+    ),
     schema=envelope_schema(
         "ticket.updated",
         object_schema(

@@ -7,7 +7,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from deliveries.http.answers import Failure
 from deliveries.models import Attempt, Delivery, Event, State
-from deliveries.monitoring.log import ticket_of
+from deliveries.monitoring.log import MOST_ATTEMPTS, ticket_of
 from webhooks.event_types import registry
 from webhooks.models import Webhook
 
@@ -129,10 +129,11 @@ def last_failure(webhook: Webhook) -> Attempt | None:
 
 
 def delivery_parts(delivery: Delivery) -> dict[str, Any]:
-    """Return a delivery in full: its body raw and indented, and the outcome of each attempt."""
+    """Return a delivery in full: body raw and indented, outcomes of the newest attempts."""
     event = Event.objects.filter(pk=delivery.event_id, created_at=delivery.created_at).first()
     raw = readable_text(bytes(event.body)) if event else None
     return {
+        "stored_event": event,
         "event": event_type_name(event),
         "tracking_number": event.tracking_number if event else None,
         "request_id": event.request_id if event else None,
@@ -145,7 +146,7 @@ def delivery_parts(delivery: Delivery) -> dict[str, Any]:
                 "outcome": attempt_outcome(attempt.status, attempt.error),
                 "answer": readable_text(bytes(attempt.answer)),
             }
-            for attempt in delivery.log.order_by("number")
+            for attempt in reversed(delivery.log.order_by("-number")[:MOST_ATTEMPTS])
         ],
     }
 
