@@ -5,16 +5,21 @@ a link writes nothing, because mail servers follow links too.
 """
 
 import secrets
+from collections.abc import Iterator
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from companies import audit
+from companies.api_acts import COMPANY
 from companies.models import ApiToken, AuditEntry, Company
 from companies.models.tokens import ApiTokenQuerySet
 from companies.tokens import token_digest
+from core.mailing.own_address import own_address
 from portal.models import PortalSession, TicketLink
 from tickets.models import Ticket
 
@@ -24,16 +29,38 @@ URL_LIFETIME = timedelta(minutes=5)
 SESSION_LIFETIME = timedelta(hours=8)
 
 
+AT_ONCE = 2_000
+
+
 class PageOff(Exception):
     """The company's page is switched off."""
 
 
-def own_address() -> str:
-    """Return the service's address for emails: PUBLIC_URL, else the first host with a name."""
-    named = [host for host in settings.ALLOWED_HOSTS if not host.startswith((".", "*"))]
-    if settings.PUBLIC_URL or not named:
-        return str(settings.PUBLIC_URL)
-    return f"{'https' if settings.HTTPS else 'http'}://{named[0]}"
+class NothingToEnd(LookupError):
+    """There is no such ticket or company."""
+
+
+class EndedDoors(NamedTuple):
+    """Numbers of doors that were ended."""
+
+    links: int
+    sessions: int
+
+
+class Door(NamedTuple):
+    """A link or a session, as operators see it."""
+
+    kind: str
+    id: int
+    company_id: int
+    # Of a session: where it begins, if not with the list.
+    ticket_id: int | None
+    created_at: datetime
+    # First act through a link, opening of a session.
+    used_at: datetime | None
+    ends_at: datetime
+    ended_at: datetime | None
+    live: bool
 
 
 def link_to(ticket: Ticket) -> str:
@@ -125,15 +152,16 @@ def open_session(secret: str) -> tuple[PortalSession, str] | None:
     unopened = live_sessions(now).filter(url_digest=token_digest(secret), key_digest=None)
     if not unopened.update(key_digest=token_digest(key), expires_at=now + SESSION_LIFETIME):
         return None
-    session = PortalSession.objects.select_related("company").get(key_digest=token_digest(key))
-    record_opening(session.company_id, f"session {session.pk}")
+    opened = PortalSession.objects.select_related("company", "token")
+    session = opened.get(key_digest=token_digest(key))
+    record_opening(session.company_id, f"session {session.pk}", token=session.token.prefix)
     return session, key
 
 
 def find_session(key: str) -> PortalSession | None:
-    """Return the open session of this cookie, with its company."""
+    """Return the open session of this cookie, with its company and token."""
     found = live_sessions(timezone.now()).filter(key_digest=token_digest(key))
-    return found.select_related("company").first()
+    return found.select_related("company", "token").first()
 
 
 def is_old_session(secret: str) -> bool:
@@ -157,12 +185,84 @@ def end_sessions(sessions: QuerySet[PortalSession]) -> int:
     return sessions.filter(ended_at=None, expires_at__gt=now).update(ended_at=now)
 
 
-def record_opening(company_id: int, about: str) -> None:
+def doors(
+    *, ticket_id: int | None = None, company_id: int | None = None, live: bool = True
+) -> tuple[QuerySet[TicketLink], QuerySet[PortalSession]]:
+    """Return links and sessions, oldest first; a ticket has no sessions."""
+    now = timezone.now()
+    links = live_links(now) if live else TicketLink.objects.all()
+    sessions = live_sessions(now) if live else PortalSession.objects.all()
+    if ticket_id is not None:
+        links, sessions = links.filter(ticket=ticket_id), sessions.none()
+    if company_id is not None:
+        links = links.filter(ticket__company=company_id)
+        sessions = sessions.filter(company=company_id)
+    return links.order_by("pk"), sessions.order_by("pk")
+
+
+@transaction.atomic
+def end_doors(
+    *, ticket_id: int | None = None, company_id: int | None = None, dry_run: bool = False
+) -> EndedDoors:
+    """End the live links to a ticket; or those of a company, and its sessions.
+
+    Raises NothingToEnd if the ticket or company does not exist.
+    """
+    if company_id is not None and not Company.objects.filter(pk=company_id).exists():
+        raise NothingToEnd(f"There is no company {company_id}.")
+    if ticket_id is not None and not Ticket.objects.filter(pk=ticket_id).exists():
+        raise NothingToEnd(f"There is no ticket {ticket_id}.")
+    links, sessions = doors(ticket_id=ticket_id, company_id=company_id)
+    if dry_run:
+        return EndedDoors(links.count(), sessions.count())
+    return EndedDoors(end_links(links), end_sessions(sessions))
+
+
+def stop_company(company_id: int) -> None:
+    """End the sessions of a company that is switched off; its links only rest meanwhile."""
+    end_sessions(PortalSession.objects.filter(company=company_id))
+
+
+def doors_of_links(links: QuerySet[TicketLink]) -> Iterator[Door]:
+    live = Exists(live_links(timezone.now()).filter(pk=OuterRef("pk")))
+    for link in links.annotate(live=live).select_related("ticket").iterator(AT_ONCE):
+        yield Door(
+            "link",
+            link.pk,
+            link.ticket.company_id,
+            link.ticket_id,
+            link.created_at,
+            link.used_at,
+            link.ticket.updated_at + settings.LINK_LIFETIME,
+            link.ended_at,
+            link.live,
+        )
+
+
+def doors_of_sessions(sessions: QuerySet[PortalSession]) -> Iterator[Door]:
+    live = Exists(live_sessions(timezone.now()).filter(pk=OuterRef("pk")))
+    for session in sessions.annotate(live=live).iterator(AT_ONCE):
+        opened = session.key_digest is not None
+        yield Door(
+            "session",
+            session.pk,
+            session.company_id,
+            session.ticket_id,
+            session.created_at,
+            session.expires_at - SESSION_LIFETIME if opened else None,
+            session.expires_at,
+            session.ended_at,
+            session.live,
+        )
+
+
+def record_opening(company_id: int, about: str, **details: str) -> None:
     """Record in the audit log that somebody of a company came in."""
     audit.record_act(
         "portal_open",
-        actor="company",
+        actor=COMPANY,
         via=AuditEntry.Via.API,
         about=about,
         company_id=company_id,
+        details=details,
     )

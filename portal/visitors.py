@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from time import time
+from types import MappingProxyType
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -16,6 +17,7 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.translation import get_language_from_request, gettext
 from django.views.decorators.csrf import csrf_exempt
 
+from companies.api_acts import Caller, caller_at_work
 from companies.known_callers import CALLERS
 from companies.models import Company
 from companies.tokens import token_digest
@@ -59,6 +61,8 @@ class Visitor:
     tickets: bool = False
     webhooks: bool = False
     return_url: str = ""
+    # Tell in the audit log who acted: a link or a session, and the token that asked for it.
+    marks: Mapping[str, str] = MappingProxyType({})
 
     @property
     def csrf(self) -> str:
@@ -98,6 +102,7 @@ def company_page(*, scope: str = "tickets") -> Callable[[View], View]:
             if visitor is None:
                 return problem(request, 403, *closed_words())
             CALLERS.remember("page", visitor.secret, f"company {visitor.company.pk}")
+            caller_at_work.set(Caller(visitor.company.pk, {**visitor.marks}))
             with (
                 translation.override(visitor.language),
                 timezone.override(visitor.company.zone),
@@ -141,13 +146,22 @@ def find_visitor(request: HttpRequest, scope: str, ticket_id: int | None) -> Vis
                 tickets=session.tickets,
                 webhooks=session.webhooks,
                 return_url=session.return_url,
+                marks={"token": session.token.prefix, "page": f"session {session.pk}"},
             )
     secret = request.COOKIES.get(f"{LINK_COOKIE}{ticket_id}", "") if scope == "tickets" else ""
     link = access.find_link(secret) if secret else None
     if link is None or link.ticket_id != ticket_id:
         return None
     company = link.ticket.company
-    return Visitor(company, secret, company.written_language, link.pk, link.ticket_id, tickets=True)
+    return Visitor(
+        company,
+        secret,
+        company.written_language,
+        link.pk,
+        link.ticket_id,
+        tickets=True,
+        marks={"page": f"link {link.pk}"},
+    )
 
 
 def is_visitor(cookies: Mapping[str, str]) -> bool:
