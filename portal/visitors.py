@@ -1,10 +1,9 @@
 """Visitors of the company's page, and the frame of its views: who may, how often, in what words."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import wraps
 from time import time
-from types import MappingProxyType
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -62,7 +61,7 @@ class Visitor:
     webhooks: bool = False
     return_url: str = ""
     # Tell in the audit log who acted: a link or a session, and the token that asked for it.
-    marks: Mapping[str, str] = MappingProxyType({})
+    marks: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def csrf(self) -> str:

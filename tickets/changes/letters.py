@@ -87,11 +87,19 @@ def incomplete_letter(ticket: Ticket, reason: str, link: str) -> tuple[str, ...]
         gettext("Ticket %(ticket)d needs something from you") % {"ticket": ticket.pk},
         folded(gettext("Your ticket %(ticket)s waits for an answer from you:") % in_words(ticket)),
         indented(reason),
+        *missing_documents(ticket),
         answer_by(ticket),
         *where_to_answer(
             gettext("Answer here, also from your phone; no password is needed:"), link, RESPOND
         ),
     )
+
+
+def missing_documents(ticket: Ticket) -> tuple[str, ...]:
+    """Return the requested documents that have not come; empty if there are none."""
+    missing = ticket.requested_documents.filter(fulfilled_at=None).order_by("pk")
+    lines = [f"    {plain(document.name)}" for document in missing]
+    return (gettext("These documents are still missing:"), "\n".join(lines)) if lines else ()
 
 
 def where_to_answer(text: str, link: str, section: str) -> tuple[str, ...]:
