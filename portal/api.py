@@ -65,7 +65,7 @@ PortalSessionCreated = shape("PortalSessionCreated", data=PortalUrl())
         body=OpenPortal,
         sends={
             "everything": {},
-            "a ticket": {"scope": ["tickets"], "ticket_id": 43, "language": "es"},
+            "a ticket": {"scope": ["tickets"], "ticket_id": 204101, "language": "es"},
         },
         answer=PortalSessionCreated,
         shows={

@@ -22,6 +22,7 @@ from companies.models import Company
 from companies.tokens import token_digest
 from core.api.addresses import client_network
 from core.api.minute_counter import counter
+from core.values.times import whole_seconds
 from portal import access
 from tickets.changes.actors import Actor
 from tickets.statuses import By
@@ -53,7 +54,7 @@ class Visitor:
     # Secret of the cookie.
     secret: str
     language: str
-    # Of a link: its id, and the only ticket that it opens.
+    # Id of the link, and the only ticket that it opens.
     link_id: int | None = None
     ticket_id: int | None = None
     # Parts that a session opens.
@@ -260,7 +261,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
 def too_often(request: HttpRequest) -> HttpResponse:
     heading = gettext("Too many requests")
     response = problem(request, 429, heading, gettext("Wait a minute, then load this page again."))
-    response["Retry-After"] = "60"
+    response["Retry-After"] = str(whole_seconds(60))
     return response
 
 

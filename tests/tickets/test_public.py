@@ -54,7 +54,7 @@ def lead(db: None) -> Agent:
 def reply(ticket: Ticket, agent: Agent, *, public: bool, to: Status | None = None) -> None:
     """Write a text and attach a file, both named for their audience."""
     word = PUBLIC if public else INTERNAL
-    with files.stored(PNG) as name:
+    with files.store_content(PNG) as name:
         new = NewFile(
             name=f"{word}.png",
             description=word,
@@ -222,11 +222,11 @@ def test_company_reads_of_history_when_a_ticket_was_opened_and_moved_and_no_more
     ticket = build.ticket(company, status=Status.IN_REVIEW, shipment_id=build.shipment(company).pk)
     write, eve = ticket_service(record_history), Actor(By.LEAD, "eve")
     write(ticket, eve, Kind.OPENED)
-    write(ticket, eve, Kind.MOVED, was=Status.PENDING)
+    write(ticket, eve, Kind.MOVED, previous=Status.PENDING)
 
     # Write it last, where a sample of the newest entry would find it.
     for kind in [*Kind][2:]:
-        write(ticket, eve, kind, was=Status.INCOMPLETE, reason=INTERNAL)
+        write(ticket, eve, kind, previous=Status.INCOMPLETE, reason=INTERNAL)
 
     (row,) = json.loads(read_ticket(api, ticket, tmp_path))["data"]
     assert [entry["from"] for entry in row["history"]] == [None, Status.PENDING]
