@@ -5,9 +5,8 @@ a link writes nothing, because mail servers follow links too.
 """
 
 import secrets
-from collections.abc import Iterator
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db import transaction
@@ -29,9 +28,6 @@ URL_LIFETIME = timedelta(minutes=5)
 SESSION_LIFETIME = timedelta(hours=8)
 
 
-AT_ONCE = 2_000
-
-
 class PageOff(Exception):
     """The company's page is switched off."""
 
@@ -45,22 +41,6 @@ class EndedDoors(NamedTuple):
 
     links: int
     sessions: int
-
-
-class Door(NamedTuple):
-    """A link or a session, as operators see it."""
-
-    kind: str
-    id: int
-    company_id: int
-    # Of a session: where it begins, if not with the list.
-    ticket_id: int | None
-    created_at: datetime
-    # First act through a link, opening of a session.
-    used_at: datetime | None
-    ends_at: datetime
-    ended_at: datetime | None
-    live: bool
 
 
 def link_to(ticket: Ticket) -> str:
@@ -186,12 +166,12 @@ def end_sessions(sessions: QuerySet[PortalSession]) -> int:
 
 
 def doors(
-    *, ticket_id: int | None = None, company_id: int | None = None, live: bool = True
-) -> tuple[QuerySet[TicketLink], QuerySet[PortalSession]]:
-    """Return links and sessions, oldest first; a ticket has no sessions."""
-    now = timezone.now()
-    links = live_links(now) if live else TicketLink.objects.all()
-    sessions = live_sessions(now) if live else PortalSession.objects.all()
+    *, ticket_id: int | None = None, company_id: int | None = None
+) -> tuple[QuerySet[Any], QuerySet[Any]]:
+    """Return links and sessions, oldest first, with `live`; a ticket has no sessions."""
+    now, own = timezone.now(), OuterRef("pk")
+    links: Any = TicketLink.objects.annotate(live=Exists(live_links(now).filter(pk=own)))
+    sessions: Any = PortalSession.objects.annotate(live=Exists(live_sessions(now).filter(pk=own)))
     if ticket_id is not None:
         links, sessions = links.filter(ticket=ticket_id), sessions.none()
     if company_id is not None:
@@ -212,7 +192,8 @@ def end_doors(
         raise NothingToEnd(f"There is no company {company_id}.")
     if ticket_id is not None and not Ticket.objects.filter(pk=ticket_id).exists():
         raise NothingToEnd(f"There is no ticket {ticket_id}.")
-    links, sessions = doors(ticket_id=ticket_id, company_id=company_id)
+    found = doors(ticket_id=ticket_id, company_id=company_id)
+    links, sessions = found[0].filter(live=True), found[1].filter(live=True)
     if dry_run:
         return EndedDoors(links.count(), sessions.count())
     return EndedDoors(end_links(links), end_sessions(sessions))
@@ -221,39 +202,6 @@ def end_doors(
 def stop_company(company_id: int) -> None:
     """End the sessions of a company that is switched off; its links only rest meanwhile."""
     end_sessions(PortalSession.objects.filter(company=company_id))
-
-
-def doors_of_links(links: QuerySet[TicketLink]) -> Iterator[Door]:
-    live = Exists(live_links(timezone.now()).filter(pk=OuterRef("pk")))
-    for link in links.annotate(live=live).select_related("ticket").iterator(AT_ONCE):
-        yield Door(
-            "link",
-            link.pk,
-            link.ticket.company_id,
-            link.ticket_id,
-            link.created_at,
-            link.used_at,
-            link.ticket.updated_at + settings.LINK_LIFETIME,
-            link.ended_at,
-            link.live,
-        )
-
-
-def doors_of_sessions(sessions: QuerySet[PortalSession]) -> Iterator[Door]:
-    live = Exists(live_sessions(timezone.now()).filter(pk=OuterRef("pk")))
-    for session in sessions.annotate(live=live).iterator(AT_ONCE):
-        opened = session.key_digest is not None
-        yield Door(
-            "session",
-            session.pk,
-            session.company_id,
-            session.ticket_id,
-            session.created_at,
-            session.expires_at - SESSION_LIFETIME if opened else None,
-            session.expires_at,
-            session.ended_at,
-            session.live,
-        )
 
 
 def record_opening(company_id: int, about: str, **details: str) -> None:

@@ -99,7 +99,7 @@ def test_nothing_of_it_is_left_and_all_of_its_neighbour(
     assert on(disk) == [OTHER] * 4
     assert not UnfinishedFile.objects.exists()
     doors = (PortalSession.objects.all(), TicketLink.objects.all(), Mail.objects.all())
-    # Of the neighbour: a session, a link, and two emails, one with the link.
+    # The neighbour keeps a session, a link, and two emails, one with the link.
     assert [rows.count() for rows in doors] == [1, 1, 2]
     for column in ENCRYPTED:
         table, name = column.split(".")

@@ -120,7 +120,7 @@ def with_link(text: str, link: str) -> tuple[str, ...]:
         return ()
     days = settings.LINK_LIFETIME.days
     until = ngettext(
-        "It works until a day after the ticket's last change.",
+        "It works until %(days)d day after the ticket's last change.",
         "It works until %(days)d days after the ticket's last change.",
         days,
     )
