@@ -254,7 +254,7 @@ def test_the_manual_has_every_check() -> None:
     # The database's checks run only in `migrate`.
     code = "".join(
         path.read_text()
-        for app in ("core", "webhooks", "deliveries", "tickets", "desk", "config")
+        for app in ("core", "webhooks", "deliveries", "tickets", "portal", "desk", "config")
         for path in (ROOT / app).rglob("*checks.py")
     )
 
