@@ -73,8 +73,9 @@ def is_email_address(text: str) -> bool:
 def set_active(company_id: int, active: bool) -> bool:
     """Switch a company off or on; False if it was so already (decision N27).
 
-    While off, its tokens are refused and its webhooks behave as paused. Switched on, what waited is
-    sent as after a pause. Raises UnknownCompany, and ErasedCompany for switching on an erased one.
+    While off, its tokens are refused and its webhooks behave as paused; sessions of its page end.
+    Switched on, what waited is sent as after a pause. Raises UnknownCompany, and ErasedCompany for
+    switching on an erased one.
     """
     company = Company.objects.select_for_update(no_key=True).filter(pk=company_id).first()
     if company is None:
@@ -85,8 +86,7 @@ def set_active(company_id: int, active: bool) -> bool:
         return False
     company.active = active
     company.save(update_fields=["active"])
-    if active:
-        import_string(settings.COMPANY_RESUMED)(company_id)
+    import_string(settings.COMPANY_RESUMED if active else settings.COMPANY_STOPPED)(company_id)
     return True
 
 

@@ -10,7 +10,7 @@ from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 
 from companies.api.views import BearerView, PlatformView
-from companies.api_acts import token_at_work
+from companies.api_acts import caller_at_work
 from core.measures import catalogue, counting
 from core.watch import request_ids, url_secrets
 
@@ -22,8 +22,8 @@ class RequestIds:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        # The thread may still have the token of its last request.
-        token_at_work.set(None)
+        # The thread may still have the caller of its last request.
+        caller_at_work.set(None)
         request_id = request_ids.begin_request(request.headers.get(request_ids.HEADER, ""))
         url_secrets.at_work.set(urls_of(request))
         response = self.get_response(request)

@@ -21,6 +21,7 @@ CHECKS = (
     "webhooks.checks",
     "deliveries.checks",
     "tickets.checks",
+    "portal.checks",
     "desk.checks",
     "config.checks",
 )

@@ -6,15 +6,19 @@ a link writes nothing, because mail servers follow links too.
 
 import secrets
 from datetime import datetime, timedelta
+from typing import Any, NamedTuple
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from companies import audit
+from companies.api_acts import COMPANY
 from companies.models import ApiToken, AuditEntry, Company
 from companies.models.tokens import ApiTokenQuerySet
 from companies.tokens import token_digest
+from core.mailing.own_address import own_address
 from portal.models import PortalSession, TicketLink
 from tickets.models import Ticket
 
@@ -28,12 +32,15 @@ class PageOff(Exception):
     """The company's page is switched off."""
 
 
-def own_address() -> str:
-    """Return the service's address for emails: PUBLIC_URL, else the first host with a name."""
-    named = [host for host in settings.ALLOWED_HOSTS if not host.startswith((".", "*"))]
-    if settings.PUBLIC_URL or not named:
-        return str(settings.PUBLIC_URL)
-    return f"{'https' if settings.HTTPS else 'http'}://{named[0]}"
+class NothingToEnd(LookupError):
+    """There is no such ticket or company."""
+
+
+class EndedDoors(NamedTuple):
+    """Numbers of doors that were ended."""
+
+    links: int
+    sessions: int
 
 
 def link_to(ticket: Ticket) -> str:
@@ -125,13 +132,14 @@ def open_session(secret: str) -> tuple[PortalSession, str] | None:
     unopened = live_sessions(now).filter(url_digest=token_digest(secret), key_digest=None)
     if not unopened.update(key_digest=token_digest(key), expires_at=now + SESSION_LIFETIME):
         return None
-    session = PortalSession.objects.select_related("company").get(key_digest=token_digest(key))
-    record_opening(session.company_id, f"session {session.pk}")
+    opened = PortalSession.objects.select_related("company", "token")
+    session = opened.get(key_digest=token_digest(key))
+    record_opening(session.company_id, f"session {session.pk}", token=session.token.prefix)
     return session, key
 
 
 def find_session(key: str) -> PortalSession | None:
-    """Return the open session of this cookie, with its company."""
+    """Return the open session of this cookie, with its company and token."""
     found = live_sessions(timezone.now()).filter(key_digest=token_digest(key))
     return found.select_related("company", "token").first()
 
@@ -157,12 +165,52 @@ def end_sessions(sessions: QuerySet[PortalSession]) -> int:
     return sessions.filter(ended_at=None, expires_at__gt=now).update(ended_at=now)
 
 
-def record_opening(company_id: int, about: str) -> None:
+def doors(
+    *, ticket_id: int | None = None, company_id: int | None = None
+) -> tuple[QuerySet[Any], QuerySet[Any]]:
+    """Return links and sessions, oldest first, with `live`; a ticket has no sessions."""
+    now, own = timezone.now(), OuterRef("pk")
+    links: Any = TicketLink.objects.annotate(live=Exists(live_links(now).filter(pk=own)))
+    sessions: Any = PortalSession.objects.annotate(live=Exists(live_sessions(now).filter(pk=own)))
+    if ticket_id is not None:
+        links, sessions = links.filter(ticket=ticket_id), sessions.none()
+    if company_id is not None:
+        links = links.filter(ticket__company=company_id)
+        sessions = sessions.filter(company=company_id)
+    return links.order_by("pk"), sessions.order_by("pk")
+
+
+@transaction.atomic
+def end_doors(
+    *, ticket_id: int | None = None, company_id: int | None = None, dry_run: bool = False
+) -> EndedDoors:
+    """End the live links to a ticket; or those of a company, and its sessions.
+
+    Raises NothingToEnd if the ticket or company does not exist.
+    """
+    if company_id is not None and not Company.objects.filter(pk=company_id).exists():
+        raise NothingToEnd(f"There is no company {company_id}.")
+    if ticket_id is not None and not Ticket.objects.filter(pk=ticket_id).exists():
+        raise NothingToEnd(f"There is no ticket {ticket_id}.")
+    found = doors(ticket_id=ticket_id, company_id=company_id)
+    links, sessions = found[0].filter(live=True), found[1].filter(live=True)
+    if dry_run:
+        return EndedDoors(links.count(), sessions.count())
+    return EndedDoors(end_links(links), end_sessions(sessions))
+
+
+def stop_company(company_id: int) -> None:
+    """End the sessions of a company that is switched off; its links only rest meanwhile."""
+    end_sessions(PortalSession.objects.filter(company=company_id))
+
+
+def record_opening(company_id: int, about: str, **details: str) -> None:
     """Record in the audit log that somebody of a company came in."""
     audit.record_act(
         "portal_open",
-        actor="company",
+        actor=COMPANY,
         via=AuditEntry.Via.API,
         about=about,
         company_id=company_id,
+        details=details,
     )

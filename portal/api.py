@@ -13,6 +13,7 @@ from companies.api.views import CompanyView, Unprocessable, idempotent
 from core.api.bodies import Body, Integer, Text, Word
 from core.api.schema import operation
 from core.api.shapes import Time, shape
+from core.data.encryption import SecretText
 from portal import access
 from tickets import rules
 from tickets.api.request_context import base_of
@@ -64,7 +65,7 @@ PortalSessionCreated = shape("PortalSessionCreated", data=PortalUrl())
         body=OpenPortal,
         sends={
             "everything": {},
-            "a ticket": {"scope": ["tickets"], "ticket_id": 43, "language": "es"},
+            "a ticket": {"scope": ["tickets"], "ticket_id": 204101, "language": "es"},
         },
         answer=PortalSessionCreated,
         shows={
@@ -98,5 +99,5 @@ class PortalSessions(CompanyView):
             raise Unprocessable(
                 "The company's page is switched off here.", code="page_off"
             ) from error
-        url = f"{settings.PUBLIC_URL or base_of(request)}/c/s/{secret}"
+        url = SecretText(f"{settings.PUBLIC_URL or base_of(request)}/c/s/{secret}")
         return Response({"data": {"url": url, "expires_at": format_utc(expires_at)}})

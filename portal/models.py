@@ -41,7 +41,7 @@ class PortalSession(models.Model):
     url_digest = models.CharField(max_length=64, unique=True)
     key_digest = models.CharField(max_length=64, unique=True, null=True)  # noqa: DJ001 - not open
     created_at = models.DateTimeField()
-    # Of the address, then of the session.
+    # Expiry of the address, then of the session.
     expires_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True)
 

@@ -1,7 +1,7 @@
 """Visitors of the company's page, and the frame of its views: who may, how often, in what words."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import wraps
 from time import time
 from typing import Any, cast
@@ -16,12 +16,13 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.translation import get_language_from_request, gettext
 from django.views.decorators.csrf import csrf_exempt
 
-from companies.api_acts import token_at_work
+from companies.api_acts import Caller, caller_at_work
 from companies.known_callers import CALLERS
-from companies.models import ApiToken, Company
+from companies.models import Company
 from companies.tokens import token_digest
 from core.api.addresses import client_network
 from core.api.minute_counter import counter
+from core.values.times import whole_seconds
 from portal import access
 from tickets.changes.actors import Actor
 from tickets.statuses import By
@@ -54,15 +55,15 @@ class Visitor:
     # Secret of the cookie.
     secret: str
     language: str
-    # Of a link: its id, and the only ticket that it opens.
+    # Id of the link, and the only ticket that it opens.
     link_id: int | None = None
     ticket_id: int | None = None
     # Parts that a session opens.
     tickets: bool = False
     webhooks: bool = False
     return_url: str = ""
-    # The token that opened the session, for the audit log.
-    token: ApiToken | None = None
+    # Tell in the audit log who acted: a link or a session, and the token that asked for it.
+    marks: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def csrf(self) -> str:
@@ -104,6 +105,7 @@ def company_page(*, scope: str = "tickets") -> Callable[[View], View]:
             if visitor is None:
                 return problem(request, 403, *closed_words())
             CALLERS.remember("page", visitor.secret, f"company {visitor.company.pk}")
+            caller_at_work.set(Caller(visitor.company.pk, {**visitor.marks}))
             with (
                 translation.override(visitor.language),
                 timezone.override(visitor.company.zone),
@@ -113,7 +115,6 @@ def company_page(*, scope: str = "tickets") -> Callable[[View], View]:
                 if request.method == "POST" and not is_own_form(request, visitor):
                     return problem(request, 403, *stale_form_words())
                 request.visitor = visitor
-                token_at_work.set(visitor.token)
                 if request.method == "POST" and visitor.link_id:
                     access.note_use(visitor.link_id, visitor.company.pk)
                 return private(view(request, *args, **kwargs))
@@ -148,14 +149,22 @@ def find_visitor(request: HttpRequest, scope: str, ticket_id: int | None) -> Vis
                 tickets=session.tickets,
                 webhooks=session.webhooks,
                 return_url=session.return_url,
-                token=session.token,
+                marks={"token": session.token.prefix, "page": f"session {session.pk}"},
             )
     secret = request.COOKIES.get(f"{LINK_COOKIE}{ticket_id}", "") if scope == "tickets" else ""
     link = access.find_link(secret) if secret else None
     if link is None or link.ticket_id != ticket_id:
         return None
     company = link.ticket.company
-    return Visitor(company, secret, company.written_language, link.pk, link.ticket_id, tickets=True)
+    return Visitor(
+        company,
+        secret,
+        company.written_language,
+        link.pk,
+        link.ticket_id,
+        tickets=True,
+        marks={"page": f"link {link.pk}"},
+    )
 
 
 def is_visitor(cookies: Mapping[str, str]) -> bool:
@@ -255,7 +264,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
 def too_often(request: HttpRequest) -> HttpResponse:
     heading = gettext("Too many requests")
     response = problem(request, 429, heading, gettext("Wait a minute, then load this page again."))
-    response["Retry-After"] = "60"
+    response["Retry-After"] = str(whole_seconds(60))
     return response
 
 

@@ -90,6 +90,8 @@ def secrets_in(answer: Any) -> Iterator[str]:
         for name, inner in answer.items():
             if name in ("secret", "standard_secret") and isinstance(inner, str):
                 yield inner
+            elif name == "url" and isinstance(inner, str) and "/c/s/" in inner:
+                yield inner.rpartition("/")[2]
             else:
                 yield from secrets_in(inner)
     elif isinstance(answer, list):

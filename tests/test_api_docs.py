@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from django.utils import timezone
 from rest_framework.test import APIClient
 
 from companies.models import Company
@@ -16,7 +17,7 @@ from tests import builders as build
 from tests.described import Operation, operations
 from tests.files import form, form_part, pdf
 from tickets.api.serializers import OpenTicket
-from tickets.models import TicketType
+from tickets.models import RequestedDocument, TicketType
 from tickets.statuses import (
     AGENT_MOVES,
     BLOCKING,
@@ -58,12 +59,16 @@ def test_calls_work_as_they_stand(
 ) -> None:
     reply = Reply(None, 200, None, "", b"", 12, None)
     monkeypatch.setattr(sample_delivery, "send_one", lambda *_, **__: reply)
+    ticket = build.ticket(company, type_id=2, status=Status.IN_REVIEW)
+    now = timezone.now()
+    requested = RequestedDocument.objects.create(ticket=ticket, name="Invoice", created_at=now)
     placeholders = {
         "BASE": BASE,
         "AUTH": "Authorization: kept by the client",
         "JSON": "Content-Type: application/json",
-        "TICKET": build.ticket(company, type_id=2, status=Status.IN_REVIEW).pk,
+        "TICKET": ticket.pk,
         "PENDING": build.ticket(company, type_id=2).pk,
+        "DOCUMENT": requested.pk,
         "SHIPMENT": build.shipment(company).pk,
         "DECLINED": build.ticket(company, type_id=2, status=Status.DECLINED).pk,
         "WEBHOOK": build.webhook(company).pk,

@@ -26,6 +26,7 @@ READING = {
     "automations",
     "doctor",
     "export_agents",
+    "links",
     "list_companies",
     "list_platform_tokens",
     "list_tokens",

@@ -92,6 +92,8 @@ def owned(company: Company, shipment_id: int) -> dict[str, Any]:
     LoggedAttempt.objects.create(
         delivery=delivery, number=1, started_at=now, duration_ms=5, url=webhook.url, answer=b"no"
     )
+    # The example of openPortal names this id.
+    build.ticket(company, id=200_000 + shipment_id)
     decided = build.ticket(company, type_id=2, status=Status.ACCEPTED)
     declined = build.ticket(company, type_id=2, status=Status.DECLINED)
     return {
@@ -168,6 +170,8 @@ def own_delivery(
 
 
 def foreign(stock: Stock, operation: Operation, *_: Any) -> Any:
+    if str(operation) == "openPortal":
+        return stock.send(operation, {"ticket_id": stock.ids["birch"]["ticket_id"]})
     return stock.send(operation, *operation.bodies()[:1], owner="birch")
 
 

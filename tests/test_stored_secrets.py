@@ -14,6 +14,7 @@ from companies import services
 from core.models import Mail
 from tests import builders as build
 from tests.desk.test_two_factor import code_of, key_on_page
+from tickets.changes import letters
 from tickets.models import Phone
 
 pytestmark = pytest.mark.django_db
@@ -96,7 +97,22 @@ def api_secrets() -> dict[str, str]:
     answer = api.post("/webhooks", body, headers={"Idempotency-Key": "one"}, format="json").json()
     assert "data" in answer, answer
     changed = api.post(f"/webhooks/{answer['data']['id']}/secret", {}, format="json").json()
+    ticket = build.ticket(company)
+    body = {"ticket_id": ticket.pk}
+    opened = api.post("/portal/sessions", body, headers={"Idempotency-Key": "two"}, format="json")
+    address = opened.json()["data"]["url"]
+    browser = Client()
+    browser.get(address)
+    company.contact_email = "dev@acme.example"
+    company.save()
+    letters.email_reminder(ticket, "Please.")
+    email = Mail.objects.get(address="dev@acme.example")
+    emailed = re.search(r"/c/k/([\w-]+)", str(email.secret_text))
+    assert emailed
     return {
+        "link to a ticket": emailed[1],
+        "address of a session": address.rpartition("/")[2],
+        "session of the page": browser.cookies["page_session"].value,
         "token": token,
         "platform token": services.issue_platform_token(name="the platform"),
         "webhook secret": answer["data"]["secret"],
@@ -110,7 +126,7 @@ def test_no_column_holds_a_secret_in_clear() -> None:
 
     assert {name: rows_with(secret) for name, secret in secrets.items() if rows_with(secret)} == {}
 
-    assert len(set(secrets.values())) == len(secrets) == 12
+    assert len(set(secrets.values())) == len(secrets) == 15
     assert "webhooks_webhook" in rows_with("hooks.example.com"), "what is no secret is found"
 
 

@@ -9,7 +9,7 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
-from companies.api_acts import token_at_work
+from companies.api_acts import Caller, caller_at_work
 from companies.known_callers import CALLERS
 from companies.models import LAST_USED_PRECISION, ApiToken, Company, PlatformToken, Token, lives
 from companies.tokens import bearer_token, token_digest
@@ -38,7 +38,7 @@ class Bearer(BaseAuthentication):
         CALLERS.remember("token", token, self.owner(result[0]))
         record_token_use(result[1], now)
         if isinstance(result[1], ApiToken):
-            token_at_work.set(result[1])
+            caller_at_work.set(Caller(result[1].company_id, {"token": result[1].prefix}))
         return result
 
     def find(self, token: str, now: datetime) -> tuple[Any, Token] | None:

@@ -19,6 +19,7 @@ GUIDES = {
     "guides/tickets.md": "The life of a ticket, from opening it to rating the decision.",
     "guides/day.md": "A ticket that is declined, appealed and accepted, with curl.",
     "guides/webhooks.md": "Get notified of events instead of polling.",
+    "guides/page.md": "A button that opens tickets and webhooks to your people, without a program.",
     "guides/trying.md": "Play the carrier and the agent, and test your receiver.",
     "operations/feed.md": "The fields of the platform's feed, which the sandbox accepts too.",
     "receiving.md": "Payloads, signatures, retries, and what to do when nothing arrives.",

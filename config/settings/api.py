@@ -29,7 +29,7 @@ RATE_LIMITS = {
     "send": env.int("RATE_LIMIT_SEND", default=120),
     "feed": env.int("RATE_LIMIT_FEED", default=600),
     "upload": env.int("RATE_LIMIT_UPLOAD", default=120),
-    # Of one link, session or address (decision N31).
+    # Pages for one link or session; an address has several (decision N31).
     "page": env.int("RATE_LIMIT_PAGE", default=600),
     # Processor time that opening a company's files takes (decision N8).
     "file_seconds": env.int("RATE_LIMIT_FILE_SECONDS", default=60),

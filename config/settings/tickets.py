@@ -27,5 +27,7 @@ WEBHOOK_RESUMED = "deliveries.redelivery.catch_up"
 NEWEST_EVENT_NUMBER = "deliveries.publishing.newest_number"
 # Called for a reactivated company, in its transaction. Companies do not import webhooks.
 COMPANY_RESUMED = "webhooks.services.resume_company"
+# Called for a company that is switched off, in its transaction. Companies do not import the page.
+COMPANY_STOPPED = "portal.access.stop_company"
 # Returns the address of a new link to a ticket, for an email. Tickets do not import the page.
 TICKET_LINK = "portal.access.link_to"

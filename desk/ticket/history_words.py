@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from desk.common.generics import StrPromise
 from desk.common.times import snoozed_text
 from desk.ticket import claims, values
+from portal.visitors import ACTOR
 from tickets.assignment.picking import Standing, explain
 from tickets.history_codes import QUIET, ROWS, Kind, Rule
 from tickets.labels import status_label
@@ -173,22 +174,29 @@ def automation_of(entry: HistoryEntry) -> str:
 
 
 def details(entry: HistoryEntry, codes: Mapping[str, str] | None = None) -> list[str]:
-    """Return the lines below a sentence: code, documents, changed variables and token."""
+    """Return the lines below a sentence: code, documents, page, changed variables and token."""
     documents = []
     if entry.data.get("complete"):
         documents.append(gettext("All requested documents have come."))
     if name := entry.data.get("document"):
         documents.append(gettext("For the requested document: %(document)s") % {"document": name})
+    if on_page(entry):
+        documents.append(gettext("On the company's page"))
     code = claims.code_line(entry.data, codes or {})
     variables = changed_variables(entry.data.get("variables") or {})
     return [*code, *documents, *variables, *token_used(entry)]
+
+
+def on_page(entry: HistoryEntry) -> bool:
+    """Tell whether a person of the company did it on its page, without a token."""
+    return entry.by == By.COMPANY and entry.actor == ACTOR.name
 
 
 def token_used(entry: HistoryEntry) -> list[str]:
     """Return the line that operators search for: a token's prefix, or a download's digest."""
     if entry.kind in (Kind.CLAIM_FILE_TAKEN, Kind.EVIDENCE_TAKEN):
         return [f"SHA-256 {entry.data.get('sha256', '')}"]
-    if entry.by != By.COMPANY or not entry.actor:
+    if entry.by != By.COMPANY or not entry.actor or on_page(entry):
         return []
     return [gettext("API token %(prefix)s") % {"prefix": entry.actor}]
 

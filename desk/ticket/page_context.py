@@ -16,6 +16,7 @@ from desk.common.badges import tint
 from desk.models import Storm
 from desk.ticket import (
     claims,
+    company_links,
     conversation,
     history_words,
     macros,
@@ -137,6 +138,7 @@ def page_context(
         "may_decide": may_work and may_decide(appeal, user),
         "clocks": clocks_of(ticket, timezone.now()),
         "storms": storms_of(ticket),
+        "company_links": company_links.count_links(ticket),
         "may_work": may_work,
         "present": visits.others(ticket.pk, user),
         **(agent_tools(ticket, shipment, user, macro) if may_work else {}),

@@ -18,7 +18,7 @@ from tests.test_docs import OURS
 
 FILES = {"config.E031"}
 LANGUAGE = {"config.E030", "config.E034"}
-TICKETS = {"config.E019", "config.E033", "config.E036"}
+TICKETS = {"config.E019", "config.E033", "config.E036", "config.E037", "config.E038"}
 SIGN_ON = {"config.E050", "config.E051", "config.E052", "config.E053", "config.E054"}
 ALL_STOP = {"config.E001", "config.E002", "config.E005"}
 ALSO_STOPS: dict[str, set[str]] = {
@@ -62,6 +62,7 @@ WRONG = {
     "KEEP_AUDIT_DAYS": "1",
     "KEEP_DELIVERIES_DAYS": "ten",
     "LANGUAGE_CODE": "zxx",
+    "LINK_DAYS": "0",
     "LOG_ATTEMPTS": "some",
     "LOG_FORMAT": "xml",
     "LOG_LEVEL": "LOUD",
@@ -70,6 +71,7 @@ WRONG = {
     "OTEL_EXPORTER_OTLP_ENDPOINT": "collector.internal:4318",
     "PROXY_ADDRESSES": "proxy.internal",
     "PROXY_COUNT": "-1",
+    "PUBLIC_URL": "desk.acme.example",
     "RATE_LIMIT_READ": "0",
     "RELEVANCE_CHECK": "acme.relevance.check",
     "SENDER_ADDRESSES": "us",

@@ -16,6 +16,7 @@ PROMISED = {
         "send": 120,
         "feed": 600,
         "upload": 120,
+        "page": 600,
         "file_seconds": 60,
     },
     "LANGUAGE_CODE": "en",
@@ -23,6 +24,8 @@ PROMISED = {
     "TIME_ZONE": "UTC",
     "DESK_TIME_ZONE": "UTC",
     "APPEAL_DAYS": 30,
+    "COMPANY_PAGE": True,
+    "PUBLIC_URL": "",
     "CARRIER_PAGES": [],
     "UNDO_SECONDS": 10,
     "KEEP_DAYS": {

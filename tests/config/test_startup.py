@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,11 @@ UNSAFE: list[tuple[dict[str, Any], str]] = [
     ({"CARRIER_PAGES": [("Acme", "https://{number}.example")]}, "config.E035"),
     ({"CARRIER_PAGES": [("", "https://acme.example")]}, "config.E035"),
     ({"UNDO_SECONDS": 61}, "config.E036"),
+    ({"PUBLIC_URL": "desk.acme.example"}, "config.E037"),
+    ({"PUBLIC_URL": "https://desk.acme.example/c"}, "config.E037"),
+    ({"PUBLIC_URL": "https://us@desk.acme.example"}, "config.E037"),
+    ({"PUBLIC_URL": "https://desk.acme.example\nX: y"}, "config.E037"),
+    ({"LINK_LIFETIME": timedelta(0)}, "config.E038"),
     ({"KEEP_DAYS": {"deliveries": -1}}, "config.E025"),
     ({"KEEP_DAYS": {"audit": 89}}, "config.E025"),
     ({"DELIVERY_CA_BUNDLE": "/nowhere/ca.pem"}, "config.E020"),
@@ -248,7 +254,7 @@ def test_the_manual_has_every_check() -> None:
     # The database's checks run only in `migrate`.
     code = "".join(
         path.read_text()
-        for app in ("core", "webhooks", "deliveries", "tickets", "desk", "config")
+        for app in ("core", "webhooks", "deliveries", "tickets", "portal", "desk", "config")
         for path in (ROOT / app).rglob("*checks.py")
     )
 

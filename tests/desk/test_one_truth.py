@@ -127,7 +127,7 @@ def on_desk(browser: Client, lead: User, ticket: Ticket, language: str) -> Readi
 
 
 def in_email(ticket: Ticket) -> Reading:
-    text = " ".join(Mail.objects.get().text.split())
+    text = " ".join(str(Mail.objects.get().secret_text).split())
     (due,) = moments_in(text, "es")
     words = re.search(r"Responda .*? antes del (.*?\))", text)
     assert words is not None
@@ -266,7 +266,7 @@ def test_letter_and_claim_file_are_in_the_zone_of_the_company_else_of_the_deploy
     theirs = incomplete_ticket(birch, lead, due, 4102)
     ticket = incomplete_ticket(Company.objects.get(pk=company.pk), lead, due)
 
-    letter = " ".join(Mail.objects.get().text.split())
+    letter = " ".join(str(Mail.objects.get().secret_text).split())
     pdf, _ = text_of(b"".join(claim_file(browser, ticket, "es", "company").streaming_content))
     other, _ = text_of(b"".join(claim_file(browser, theirs, "en", "company").streaming_content))
 

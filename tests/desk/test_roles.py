@@ -112,6 +112,7 @@ PAGES = {
     "tickets_ticket_move": "agent lead",
     "tickets_ticket_pending": "agent lead auditor",
     "tickets_ticket_pending_act": "agent lead",
+    "tickets_ticket_end_links": "agent lead",
     "tickets_ticket_appeal": "lead",
     "tickets_ticket_hand_over": "agent lead",
     "tickets_ticket_colleagues": "agent lead",

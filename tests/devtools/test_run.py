@@ -14,8 +14,9 @@ import requests
 
 from tests.devtools import quickstart
 from tests.devtools.test_supervisor import is_running, wait_until
+from tools.dev import run
 from tools.dev.bootstrap import ROOT
-from tools.dev.environment import DEFAULTS, NEVER_EMPTY
+from tools.dev.environment import DEFAULTS, NEVER_EMPTY, shared
 from tools.faults.ports import free_port
 
 # On two busy cores it has taken one minute.
@@ -72,6 +73,18 @@ def service(tmp_path: Path) -> Iterator[Service]:
     elsewhere = tmp_path / "data" / "servers-are-in"
     if elsewhere.exists():
         subprocess.run(["rm", "-rf", elsewhere.read_text().strip()], check=True)
+
+
+@pytest.mark.parametrize("given", [{}, {"PUBLIC_URL": "http://desk.example.com"}])
+def test_links_in_emails_lead_to_where_it_runs(tmp_path: Path, given: dict[str, str]) -> None:
+    variables = {"DATA_DIR": str(tmp_path / "data"), "PORT": str(free_port()), **given}
+    started = run.Service(variables)
+    try:
+        address = f"http://127.0.0.1:{variables['PORT']}"
+        assert started.environment["PUBLIC_URL"] == given.get("PUBLIC_URL", address)
+        assert shared(started.environment)["PUBLIC_URL"] == started.environment["PUBLIC_URL"]
+    finally:
+        started.stop()
 
 
 @pytest.mark.slow

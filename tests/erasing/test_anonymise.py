@@ -28,6 +28,7 @@ OF_THE_COMPANY = (
     "core_",
     "desk_savedview",
     "django_admin_log",
+    "portal_portalsession",
     "tickets_searchentry",
     "tickets_ticketfile",
 )

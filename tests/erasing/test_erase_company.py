@@ -22,6 +22,7 @@ from core.mailing.outbox import enqueue_mail
 from core.models import Mail
 from deliveries.models import OPEN, Delivery, Event, State
 from deliveries.upkeep import erasable
+from portal.models import PortalSession, TicketLink
 from shipments.feed import parsing, recording
 from tests import builders as build
 from tests.erasing.columns import ENCRYPTED, KEPT_REASONS, places_of, text_columns
@@ -97,6 +98,9 @@ def test_nothing_of_it_is_left_and_all_of_its_neighbour(
     assert places_of(OTHER) == neighbour
     assert on(disk) == [OTHER] * 4
     assert not UnfinishedFile.objects.exists()
+    doors = (PortalSession.objects.all(), TicketLink.objects.all(), Mail.objects.all())
+    # The neighbour keeps a session, a link, and two emails, one with the link.
+    assert [rows.count() for rows in doors] == [1, 1, 2]
     for column in ENCRYPTED:
         table, name = column.split(".")
         with connection.cursor() as cursor:

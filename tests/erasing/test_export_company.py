@@ -32,6 +32,7 @@ NOT_TOLD = {
     "deliveries_wakeup": "the engine's",
     "desk_savedview": "how our people look at it",
     "django_admin_log": "who of our people did what",
+    "portal_portalsession": "who came in, for a week",
     "tickets_mention": "among agents",
     "tickets_notification": "among agents",
     "tickets_pendinganswer": "not sent to it",

@@ -9,12 +9,16 @@ from django.contrib.contenttypes.models import ContentType
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import connection
+from django.test import override_settings
 from django.utils import timezone
 
 from companies.models import ApiToken, Company, KeptAnswer
+from core.mailing.outbox import enqueue_mail
 from core.models import FailedRow, Mail
 from deliveries.models import OPEN, Delivery, Event, LoggedAttempt, State
 from desk.models import SavedView
+from portal.access import link_to
+from portal.models import PortalSession
 from shipments.models import Incidence, Shipment, Surcharge, TrackingUpdate
 from tests import builders as build
 from tickets.models import (
@@ -90,6 +94,16 @@ def everything(word: str, agent: Agent, number: int) -> Company:
         files=[{"name": word, "stored_as": f"files/{word}"}],
         held=word,
     )
+    PortalSession.objects.create(
+        company=company,
+        token=company.tokens.get(),
+        return_url=f"https://{word}.example.com",
+        url_digest=f"{number:064}",
+        created_at=now,
+        expires_at=now + timedelta(hours=1),
+    )
+    with override_settings(PUBLIC_URL="https://desk.example.com"):
+        enqueue_mail(f"{word}@example.com", word, f"{word} {link_to(ticket)}", secret=True)
     SavedView.objects.create(owner=agent.user, name=word, query=f"company={company.pk}&q={word}")
     return company
 

@@ -23,8 +23,9 @@ def by_session(db: None) -> Enter:
     """Return a function that opens a company's page by a session, in a new browser."""
 
     def enter(company: Company, **options: object) -> Client:
-        digest = token_digest(str(company.pk))
-        token, _ = company.tokens.get_or_create(prefix="test_page", digest=digest)
+        token, _ = company.tokens.get_or_create(
+            digest=token_digest(str(company.pk)), defaults={"prefix": "test_page"}
+        )
         wanted = {"tickets": True, "webhooks": True, "ticket_id": None, "language": ""}
         secret, _ = access.issue_session(company, token, **{**wanted, "return_url": "", **options})
         client = Client()

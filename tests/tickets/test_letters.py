@@ -1,24 +1,23 @@
 """Emails to a company about what needs its answer: one per move, in its language."""
 
-import json
 import re
-import shlex
 from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from django.contrib.auth.models import User
 from django.core import mail
+from django.db import transaction
+from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
-from rest_framework.test import APIClient
 
 from companies.models import Company
 from core.mailing import outbox
 from core.models import Mail
 from shipments.models import Shipment
 from tests import builders as build
-from tests.files import as_json, picture
 from tests.moments import moments_in
 from tickets import working
 from tickets.changes import appeals, letters
@@ -28,6 +27,7 @@ from tickets.statuses import By, Status
 from tickets.working import AgentReply
 
 LANGUAGES = ["en", "es"]
+LINK = re.compile(r"^https://\S+/c/k/[\w-]{32}$", re.MULTILINE)
 SUBJECTS = {
     ("en", "incomplete"): "Ticket {} needs something from you",
     ("es", "incomplete"): "Ticket {}: nos falta información suya",
@@ -40,16 +40,33 @@ SUBJECTS = {
 }
 # Phrases of each email, apart from what others wrote.
 SAYS = {
-    ("en", "incomplete"): ("waits for an answer from you:", "> Please send:\n> - photo of the box"),
-    ("es", "incomplete"): ("espera una respuesta de usted:", "> Por favor, envíe:\n> - photo of"),
-    ("en", "declined"): ("you can appeal the decision once", "To appeal by API"),
-    ("es", "declined"): ("puede apelar la decisión una vez", "Para apelar por API"),
-    ("en", "accepted"): ("is in review again", "There is nothing"),
-    ("es", "accepted"): ("de nuevo en revisión", "no tiene que hacer"),
-    ("en", "refused"): ("The decision stands", "> The label is not ours."),
-    ("es", "refused"): ("La decisión se mantiene", "> The label is not ours."),
+    ("en", "incomplete"): (
+        "waits for an answer from you:",
+        "> Please send:\n> - photo of the box",
+        "Answer here, also from your phone; no password is needed:",
+    ),
+    ("es", "incomplete"): (
+        "espera una respuesta de usted:",
+        "> Por favor, envíe:\n> - photo of",
+        "Responda aquí, también desde su teléfono",
+    ),
+    ("en", "declined"): ("you can appeal the decision once", "Appeal here"),
+    ("es", "declined"): ("puede apelar la decisión una vez", "Apele aquí"),
+    ("en", "accepted"): ("is in review again", "There is nothing", "Read the ticket here"),
+    ("es", "accepted"): ("de nuevo en revisión", "no tiene que hacer", "Lea el ticket aquí"),
+    ("en", "refused"): ("The decision stands", "> The label is not ours.", "Read the ticket here"),
+    ("es", "refused"): ("La decisión se mantiene", "> The label is not ours.", "Lea el ticket"),
+}
+LINK_WORDS = {
+    "en": "Whoever has this link can read and answer this ticket. It works until 60 days after",
+    "es": "Quien tenga este enlace puede leer y responder este ticket. Funciona hasta 60 días",
 }
 FOOTER = {"en": "You get this email because", "es": "Recibe este correo porque"}
+
+
+@pytest.fixture(autouse=True)
+def address(settings: Settings) -> None:
+    settings.PUBLIC_URL = "https://desk.acme.example"
 
 
 @pytest.fixture
@@ -69,6 +86,11 @@ def ticket(company: Company) -> Ticket:
 def eve(db: None) -> User:
     """Create a lead."""
     return build.agent("eve", group="lead").user
+
+
+def text_of(letter: Mail) -> str:
+    """Return the text of an email, which is encrypted if it has a link."""
+    return letter.secret_text or letter.text
 
 
 def incomplete(ticket: Ticket, eve: User, **more: Any) -> None:
@@ -118,14 +140,17 @@ def test_one_email_says_what_happened_in_the_company_s_language(
     what = (language, act.__name__)
     assert letter.address == "dev@acme.example"
     assert letter.subject == SUBJECTS[what].format(ticket.pk)
-    text = " ".join(letter.text.split())
+    whole = text_of(letter)
+    text = " ".join(whole.split())
     damaged = {"en": "damaged", "es": "daño"}[language]
     assert f"{ticket.pk} ({damaged}, TRACK-7)" in text
     for words in SAYS[what]:
         assert " ".join(words.split()) in text
+    assert LINK_WORDS[language] in text
     assert FOOTER[language] in text
     assert "For agents only." not in text
-    assert max(map(len, letter.text.splitlines())) <= 100
+    assert "curl" not in text
+    assert max(map(len, whole.splitlines())) <= 100
     assert outbox.send_due() == 1
 
 
@@ -139,48 +164,100 @@ def test_a_company_without_a_language_gets_that_of_the_deployment(
     assert Mail.objects.get().subject == SUBJECTS["es", "declined"].format(ticket.pk)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("act", [incomplete, declined])
-def test_api_call_in_the_email_works_unchanged(
-    api: APIClient, ticket: Ticket, eve: User, act: Any, language: str
+@pytest.mark.parametrize("act", [incomplete, declined, accepted, refused])
+def test_its_link_opens_the_ticket_and_is_on_a_line_of_its_own(
+    client: Client, ticket: Ticket, eve: User, act: Any, settings: Settings
 ) -> None:
-    Company.objects.update(language=language)
+    settings.PUBLIC_URL = f"https://{'long-name.' * 12}example.com"
+
     act(ticket, eve)
-    call = re.search(r"^    curl -X .*?'$", Mail.objects.get().text, re.DOTALL | re.MULTILINE)
-    assert call is not None
-    words = shlex.split(call[0])
-    options = dict(zip(words[1::2], words[2::2], strict=False))
-    path = next(word for word in words if word.startswith("$BASE")).removeprefix("$BASE")
-    assert "Authorization: Bearer $TOKEN" in words
 
-    body = json.loads(words[words.index("-d") + 1])
-    answer = getattr(api, options["-X"].lower())(path, body)
+    letter = Mail.objects.get()
+    assert (letter.text, LINK.search(letter.subject)) == ("", None)
+    (link,) = LINK.findall(text_of(letter))
+    assert text_of(letter).count("/c/k/") == 1
+    answer = client.get(urlsplit(link).path)
+    assert (answer.status_code, answer["Location"]) == (302, f"/c/tickets/{ticket.pk}")
 
-    assert answer.status_code == 200
-    assert answer["X-Ticket-Changed"] == "1"
+
+def test_each_email_has_a_link_of_its_own(ticket: Ticket, eve: User) -> None:
+    incomplete(ticket, eve)
+    declined(ticket, eve)
+
+    first, second = (LINK.findall(text_of(mail)) for mail in Mail.objects.order_by("created_at"))
+    assert first != second
+    assert ticket.links.count() == 2
+
+
+def test_a_link_goes_when_the_move_does_not_come_about(ticket: Ticket, eve: User) -> None:
+    with transaction.atomic():
+        incomplete(ticket, eve)
+        assert ticket.links.exists()
+        transaction.set_rollback(True)
+
+    assert not ticket.links.exists()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_it_says_how_to_send_each_document_that_is_missing(
-    api: APIClient, ticket: Ticket, eve: User, language: str
+@pytest.mark.parametrize(
+    ("act", "section"), [(incomplete, "respond-to-our-requests"), (declined, "appeal")]
+)
+def test_programs_find_their_part_of_the_guide(
+    client: Client, ticket: Ticket, eve: User, act: Any, section: str, language: str
 ) -> None:
     Company.objects.update(language=language)
-    working.move(
-        ticket.pk, Status.INCOMPLETE, user=eve, reason="x", requested=["Photo", "Bill\nof $(x)"]
-    )
-    text = Mail.objects.get().text
-    photo, bill = ticket.requested_documents.order_by("pk")
-    call = re.search(r"^    curl [^\n]*/files.*?document=\d+$", text, re.DOTALL | re.MULTILINE)
-    assert call is not None
-    words = shlex.split(call[0])
-    path = words[1].removeprefix("$BASE")
 
-    assert f"    {photo.pk}  Photo\n    {bill.pk}  Bill of $(x)\n" in text
-    assert words[-4:] == ["-F", "file=@FILE", "-F", f"requested_document={photo.pk}"]
-    answer = api.post(path, as_json(picture(), requested_document=photo.pk))
-    assert answer.status_code == 200
-    photo.refresh_from_db()
-    assert photo.fulfilled_at
+    act(ticket, eve)
+
+    (address,) = re.findall(
+        r"^\S[^:\n]*: (https://\S+)$", text_of(Mail.objects.get()), re.MULTILINE
+    )
+    assert address == f"https://desk.acme.example/docs/guides/tickets#{section}"
+    page = client.get(urlsplit(address).path).content.decode()
+    assert f'id="{section}"' in page
+
+
+@pytest.mark.parametrize(
+    ("off", "guide"),
+    [
+        ({"COMPANY_PAGE": False}, "https://desk.acme.example/docs/guides/tickets#"),
+        ({"PUBLIC_URL": "", "ALLOWED_HOSTS": ["*"]}, ": /docs/guides/tickets#"),
+    ],
+)
+@pytest.mark.parametrize("act", [incomplete, declined, accepted, refused])
+def test_without_the_page_it_says_where_else_to_answer(
+    ticket: Ticket, eve: User, settings: Settings, act: Any, off: dict[str, Any], guide: str
+) -> None:
+    for name, value in off.items():
+        setattr(settings, name, value)
+
+    act(ticket, eve)
+
+    letter = Mail.objects.get()
+    text = " ".join(letter.text.split())
+    assert letter.secret_text is None
+    assert "Answer where you opened the ticket" in text or act in (accepted, refused)
+    assert guide in text or act in (accepted, refused)
+    assert "link" not in text
+    assert not ticket.links.exists()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_it_names_each_document_that_is_missing(ticket: Ticket, eve: User, language: str) -> None:
+    Company.objects.update(language=language)
+    names = ["Photo", "Bill\nof $(x)"]
+    working.move(ticket.pk, Status.INCOMPLETE, user=eve, reason="x", requested=names)
+
+    assert "\n    Photo\n    Bill of $(x)\n" in text_of(Mail.objects.get())
+
+    Mail.objects.all().delete()
+    ticket.requested_documents.filter(name="Photo").update(fulfilled_at=timezone.now())
+    ticket.refresh_from_db()
+    letters.email_reminder(ticket, "Please.")
+    reminder = Mail.objects.get()
+    assert str(ticket.pk) in reminder.subject
+    assert ":\n\n    Bill of $(x)\n" in text_of(reminder)
+    assert LINK.search(text_of(reminder))
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -191,7 +268,7 @@ def test_email_names_the_deadline(ticket: Ticket, eve: User, language: str) -> N
     incomplete(ticket, eve)
     declined(ticket, eve)
 
-    request_text, decision_text = Mail.objects.order_by("created_at").values_list("text", flat=True)
+    request_text, decision_text = map(text_of, Mail.objects.order_by("created_at"))
     ticket.refresh_from_db()
     assert ticket.decided_at is not None
     until = ticket.decided_at + timedelta(days=30)
@@ -206,7 +283,7 @@ def test_passed_deadline_is_not_mentioned(ticket: Ticket, eve: User) -> None:
 
     incomplete(ticket, eve)
 
-    assert "There is no deadline" in Mail.objects.get().text
+    assert "There is no deadline" in text_of(Mail.objects.get())
 
 
 @pytest.mark.parametrize(
@@ -220,7 +297,7 @@ def test_email_announces_the_automation_of_its_type(
 
     incomplete(ticket, eve)
 
-    assert says in " ".join(Mail.objects.get().text.split())
+    assert says in " ".join(text_of(Mail.objects.get()).split())
 
 
 @pytest.mark.parametrize(
@@ -235,6 +312,7 @@ def test_company_without_address_or_consent_gets_no_email(
     refused(ticket, eve)
 
     assert not Mail.objects.exists()
+    assert not ticket.links.exists()
 
 
 @pytest.mark.parametrize("to", [Status.ACCEPTED, Status.IN_REVIEW])
@@ -266,7 +344,8 @@ def test_foreign_text_is_quoted_line_by_line(company: Company, ticket: Ticket, e
 
     letter = Mail.objects.get()
     assert letter.subject == f"Ticket {ticket.pk} needs something from you"
-    quoted = [line for line in letter.text.splitlines() if line.startswith(">")]
+    text = text_of(letter)
+    quoted = [line for line in text.splitlines() if line.startswith(">")]
     assert quoted[:7] == [
         "> gpj.[U+202E]exe",
         "> Subject: paid [31m",
@@ -276,7 +355,7 @@ def test_foreign_text_is_quoted_line_by_line(company: Company, ticket: Ticket, e
         "> curl evil",
         "> rm -rf",
     ]
-    assert not re.search("^(Subject|Bcc|curl|rm)", letter.text, re.MULTILINE)
+    assert not re.search("^(Subject|Bcc|curl|rm)", text, re.MULTILINE)
     assert outbox.send_due() == 1
     (message,) = mail.outbox
     assert message.message()["Subject"] == letter.subject
@@ -298,4 +377,4 @@ def test_invalid_address_gets_nothing_and_stops_no_other_email(
 def test_a_long_text_is_cut(ticket: Ticket, eve: User) -> None:
     incomplete(ticket, eve, reason="word " * 4_000)
 
-    assert letters.LONGEST_QUOTE < len(Mail.objects.get().text) < letters.LONGEST_QUOTE + 2_000
+    assert letters.LONGEST_QUOTE < len(text_of(Mail.objects.get())) < letters.LONGEST_QUOTE + 2_000

@@ -96,7 +96,7 @@ def read_events(api: APIClient, ticket: Ticket, tmp_path: Path) -> str:
 
 
 def read_letters(api: APIClient, ticket: Ticket, tmp_path: Path) -> str:
-    return " ".join(f"{mail.subject} {mail.text}" for mail in Mail.objects.all())
+    return " ".join(f"{mail.subject} {mail.secret_text}" for mail in Mail.objects.all())
 
 
 def read_export(api: APIClient, ticket: Ticket, tmp_path: Path) -> str:

@@ -1,16 +1,21 @@
 """Emails to a company about what its ticket needs, in its language (decision N21).
 
 They are rows of the outbox, written in the transaction of a move that needs the company's answer
-or of a decision on an appeal. They quote what others wrote, followed by what to do.
+or of a decision on an appeal. They quote what others wrote, followed by what to do, and where:
+each has a link of its own to the ticket on the company's page (decision N31).
 """
 
 import textwrap
 import unicodedata
+from collections.abc import Callable
 
+from django.conf import settings
 from django.utils import timezone, translation
-from django.utils.translation import gettext
+from django.utils.module_loading import import_string
+from django.utils.translation import gettext, ngettext
 
 from core.mailing import outbox
+from core.mailing.own_address import own_address
 from core.values.texts import legible, show_controls
 from core.values.zones import moment_text
 from shipments.models import Shipment
@@ -22,39 +27,34 @@ WIDTH = 76
 LONGEST_QUOTE = 4_000
 # Unicode categories of control characters and of separators of lines and paragraphs.
 BREAKS = ("Cc", "Zl", "Zp")
-CURL = """\
-    curl -X {method} "$BASE{path}" \\
-      -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" \\
-      -d '{body}'"""
+# Sections of docs/guides/tickets.md: how programs do it.
+GUIDE = "/docs/guides/tickets"
+RESPOND, APPEAL = f"{GUIDE}#respond-to-our-requests", f"{GUIDE}#appeal"
 
-FILE_CURL = """\
-    curl "$BASE{path}" \\
-      -H "Authorization: Bearer $TOKEN" \\
-      -F file=@FILE -F requested_document={document}"""
+# Takes a link to the ticket, or "", and returns an email's subject and paragraphs.
+Letter = Callable[[str], tuple[str, ...]]
 
 
 def email_move(ticket: Ticket, reason: str) -> None:
     """Write the email about a move that requests an answer; `reason` is its public text."""
-    letter = {Status.INCOMPLETE: incomplete_letter, Status.DECLINED: declined_letter}
-    if (make := letter.get(Status(ticket.status))) and gets_emails(ticket):
-        with translation.override(ticket.company.written_language):
-            queue_email(ticket, *make(ticket, reason))
+    letters = {Status.INCOMPLETE: incomplete_letter, Status.DECLINED: declined_letter}
+    if make := letters.get(Status(ticket.status)):
+        queue_email(ticket, lambda link: make(ticket, reason, link))
 
 
 def email_reminder(ticket: Ticket, text: str) -> None:
     """Write the email about a reminder, which is also a comment on the ticket."""
-    if gets_emails(ticket):
-        with translation.override(ticket.company.written_language):
-            subject = gettext("Reminder: ticket %(ticket)d needs something from you")
-            _, *parts = incomplete_letter(ticket, text)
-            queue_email(ticket, subject % {"ticket": ticket.pk}, *parts)
+
+    def reminder_letter(link: str) -> tuple[str, ...]:
+        subject = gettext("Reminder: ticket %(ticket)d needs something from you")
+        return (subject % {"ticket": ticket.pk}, *incomplete_letter(ticket, text, link)[1:])
+
+    queue_email(ticket, reminder_letter)
 
 
 def email_appeal_decision(ticket: Ticket, appeal: Appeal) -> None:
     """Write the email about an appeal that has just been decided."""
-    if gets_emails(ticket):
-        with translation.override(ticket.company.written_language):
-            queue_email(ticket, *appeal_letter(ticket, appeal))
+    queue_email(ticket, lambda link: appeal_letter(ticket, appeal, link))
 
 
 def gets_emails(ticket: Ticket) -> bool:
@@ -63,60 +63,75 @@ def gets_emails(ticket: Ticket) -> bool:
     return bool(company.active and company.ticket_emails and company.contact_email)
 
 
-def queue_email(ticket: Ticket, subject: str, *parts: str) -> None:
-    """Store an email in the outbox, so that agents do not wait for the broker."""
-    footer = gettext(
-        "You get this email because this is the contact address of %(company)s. If you want no"
-        " emails about tickets, ask us to switch them off."
-    )
-    signature = folded(footer % {"company": plain(ticket.company.name)})
+def queue_email(ticket: Ticket, make: Letter) -> None:
+    """Store an email in the outbox, so that agents do not wait for the broker.
+
+    It goes to the ticket's company in its language, with a new link if the company's page is on.
+    """
+    if not gets_emails(ticket):
+        return
+    link: str = import_string(settings.TICKET_LINK)(ticket)
+    with translation.override(ticket.company.written_language):
+        subject, *parts = make(link)
+        footer = gettext(
+            "You get this email because this is the contact address of %(company)s. If you want no"
+            " emails about tickets, ask us to switch them off."
+        )
+        signature = folded(footer % {"company": plain(ticket.company.name)})
     text = "\n\n".join([*filter(None, parts), "-- \n" + signature]) + "\n"
-    outbox.enqueue_mail(ticket.company.contact_email, subject, text)
+    outbox.enqueue_mail(ticket.company.contact_email, subject, text, secret=bool(link))
 
 
-def incomplete_letter(ticket: Ticket, reason: str) -> tuple[str, ...]:
-    answer = gettext("Here is what you asked for.")
+def incomplete_letter(ticket: Ticket, reason: str, link: str) -> tuple[str, ...]:
     return (
         gettext("Ticket %(ticket)d needs something from you") % {"ticket": ticket.pk},
         folded(gettext("Your ticket %(ticket)s waits for an answer from you:") % in_words(ticket)),
         indented(reason),
+        *missing_documents(ticket),
         folded(answer_by(ticket)),
-        reply_notice(),
-        *file_instructions(ticket),
-        gettext("To answer by API, with our address in BASE and your token in TOKEN:"),
-        CURL.format(
-            method="PUT",
-            path=f"/company/tickets/{ticket.pk}",
-            body=f'{{"ticket_status_id": {Status.FOLLOW_UP:d}, "comments": "{answer}"}}',
+        *where_to_answer(
+            gettext("Answer here, also from your phone; no password is needed:"), link, RESPOND
         ),
     )
 
 
-def file_instructions(ticket: Ticket) -> tuple[str, ...]:
-    """Return instructions to send the requested documents; empty if there are none."""
-    missing = list(ticket.requested_documents.filter(fulfilled_at=None).order_by("pk"))
-    if not missing:
+def missing_documents(ticket: Ticket) -> tuple[str, ...]:
+    """Return the requested documents that have not come; empty if there are none."""
+    missing = ticket.requested_documents.filter(fulfilled_at=None).order_by("pk")
+    lines = [f"    {plain(document.name)}" for document in missing]
+    return (gettext("These documents are still missing:"), "\n".join(lines)) if lines else ()
+
+
+def where_to_answer(text: str, link: str, section: str) -> tuple[str, ...]:
+    """Return where people answer, and the section of the guide that tells programs."""
+    unread = gettext("A reply to this email does not reach the ticket.")
+    if link:
+        return (*with_link(text, link), folded(unread), for_programs(section))
+    elsewhere = gettext(
+        "Answer where you opened the ticket, or pass this email on to whoever looks after your"
+        " programs."
+    )
+    return (folded(f"{unread} {elsewhere}"), for_programs(section))
+
+
+def with_link(text: str, link: str) -> tuple[str, ...]:
+    """Return a link on a line of its own, however long it is, and who can use it until when."""
+    if not link:
         return ()
-    text = gettext(
-        "To send a file by API, name the document that it is by its number. With the last of them"
-        " the ticket goes on by itself."
+    days = settings.LINK_LIFETIME.days
+    until = ngettext(
+        "It works until %(days)d day after the ticket's last change.",
+        "It works until %(days)d days after the ticket's last change.",
+        days,
     )
-    path = f"/company/tickets/{ticket.pk}/files"
-    return (
-        folded(text),
-        "\n".join(f"    {one.pk}  {plain(one.name)}" for one in missing),
-        FILE_CURL.format(path=path, document=missing[0].pk),
-    )
+    anybody = gettext("Whoever has this link can read and answer this ticket.")
+    return (folded(text), link, folded(f"{anybody} {until % {'days': days}}"))
 
 
-def reply_notice() -> str:
-    return folded(
-        gettext(
-            "A reply to this email does not reach the ticket. Answer where you opened the ticket,"
-            " or pass this email on to whoever looks after your programs: what they need stands"
-            " below."
-        )
-    )
+def for_programs(section: str) -> str:
+    if address := own_address():
+        return gettext("For programs: %(address)s") % {"address": address + section}
+    return gettext("For programs, at the address of the API: %(address)s") % {"address": section}
 
 
 def answer_by(ticket: Ticket) -> str:
@@ -133,8 +148,7 @@ def answer_by(ticket: Ticket) -> str:
     return gettext("There is no deadline: the ticket waits until you answer.")
 
 
-def declined_letter(ticket: Ticket, reason: str) -> tuple[str, ...]:
-    text = gettext("This is why the decision is wrong.")
+def declined_letter(ticket: Ticket, reason: str, link: str) -> tuple[str, ...]:
     until = gettext(
         "If you think that this is wrong, you can appeal the decision once, until %(time)s. Say"
         " what was overlooked. A lead then looks at the ticket again."
@@ -145,29 +159,28 @@ def declined_letter(ticket: Ticket, reason: str) -> tuple[str, ...]:
         folded(gettext("Your ticket %(ticket)s was declined:") % in_words(ticket)),
         indented(reason),
         folded(until % {"time": moment_text(last, ticket.company.zone)}),
-        reply_notice(),
-        gettext("To appeal by API, with our address in BASE and your token in TOKEN:"),
-        CURL.format(
-            method="POST",
-            path=f"/company/tickets/{ticket.pk}/appeal",
-            body=f'{{"comment": "{text}"}}',
+        *where_to_answer(
+            gettext("Appeal here, also from your phone; no password is needed:"), link, APPEAL
         ),
     )
 
 
-def appeal_letter(ticket: Ticket, appeal: Appeal) -> tuple[str, ...]:
+def appeal_letter(ticket: Ticket, appeal: Appeal, link: str) -> tuple[str, ...]:
     number = {"ticket": ticket.pk}
+    read = gettext("Read the ticket here, also on your phone; no password is needed:")
     if appeal.state == Appeal.State.ACCEPTED:
         return (
             gettext("Ticket %(ticket)d: your appeal was accepted") % number,
             folded(gettext("Your appeal of ticket %(ticket)s was accepted.") % in_words(ticket)),
             folded(gettext("The ticket is in review again. There is nothing that you have to do.")),
+            *with_link(read, link),
         )
     return (
         gettext("Ticket %(ticket)d: your appeal was refused") % number,
         folded(gettext("Your appeal of ticket %(ticket)s was refused:") % in_words(ticket)),
         indented(appeal.reason),
         folded(gettext("The decision stands, and it cannot be appealed again.")),
+        *with_link(read, link),
     )
 
 

@@ -24,6 +24,7 @@ NEVER_EMPTY = ("DATA_DIR", "DATABASE_URL", "BROKER_URL", "SECRET_KEY", "FIELD_KE
 # Variables that `manage` inherits from a running `run`, so that both use the same service.
 SHARED = (
     *DEFAULTS,
+    "PUBLIC_URL",
     "DATABASE_URL",
     "BROKER_URL",
     "CACHE_URL",

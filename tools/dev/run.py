@@ -62,6 +62,8 @@ class Service:
         self.owner.write(self.data)
         self.environment = service_environment(variables, self.data, VENV)
         self.environment["PORT"] = str(self.port)
+        # Links in emails lead here.
+        self.environment.setdefault("PUBLIC_URL", self.base)
         if "ALLOWED_HOSTS" not in variables:
             self.environment["ALLOWED_HOSTS"] += f",{host}"
         # Suppress Celery's warning about root, which is common on a developer's machine.

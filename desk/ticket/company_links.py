@@ -1,0 +1,33 @@
+"""Links in emails that open a ticket on the company's page, and their end."""
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from companies import audit
+from companies.models import AuditEntry
+from portal import access
+from tickets.changes.actors import actor_for
+from tickets.models import Ticket
+
+
+def count_links(ticket: Ticket) -> int:
+    """Return how many links open a ticket now."""
+    return access.live_links(timezone.now()).filter(ticket=ticket).count()
+
+
+@transaction.atomic
+def end_links(ticket: Ticket, user: User) -> int:
+    """End the links to a ticket at once; return their number. Raises NotAllowed."""
+    actor = actor_for(user)
+    ended = access.end_doors(ticket_id=ticket.pk).links
+    if ended:
+        audit.record_act(
+            "revoke_links",
+            actor=actor.name,
+            via=AuditEntry.Via.DESK,
+            about=f"ticket {ticket.pk}",
+            company_id=ticket.company_id,
+            details={"ended": ended},
+        )
+    return ended
