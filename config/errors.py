@@ -118,6 +118,8 @@ def for_visitors(request: HttpRequest) -> bool:
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if for_visitors(request):
+        return visitors.bad_request(request, is_large=isinstance(exception, RequestDataTooBig))
     if isinstance(exception, RequestDataTooBig):
         return error_response(request, 413, "The body is too large.")
     return error_response(request, 400, "The request is malformed.")

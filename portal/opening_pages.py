@@ -4,7 +4,7 @@ from contextlib import ExitStack
 from datetime import timedelta
 
 from django.conf import settings
-from django.http import HttpResponse, HttpResponseRedirect
+from django.http import HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext
@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from core.files.refusals import FileRefused
 from core.values.zones import active_zone, moment_text
+from portal import ticket_pages
 from portal.new_ticket_form import NewTicketForm
 from portal.visitors import (
     ACTOR,
@@ -67,8 +68,7 @@ def new_ticket_page(request: VisitorRequest, type_id: int) -> HttpResponse:
         return new_form(request, form, 400)
     if ticket is None:
         return new_form(request, form, 400)
-    page = f"{reverse('portal_ticket', args=[ticket.pk])}?sent=opened"
-    return HttpResponseRedirect(page, status=303)
+    return ticket_pages.done(request, ticket.pk, "opened")
 
 
 def open_valid(form: NewTicketForm) -> Ticket | None:

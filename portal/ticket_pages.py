@@ -32,6 +32,7 @@ from tickets.statuses import TERMINAL, WAITING_FOR_COMPANY, Status
 DOCUMENT = "document-"
 MOST_STARS = 5
 NOTICES = {
+    "opened": gettext_noop("Your ticket is open. We answer here, and by email if we need more."),
     "appeal": gettext_noop("Your appeal is sent. Somebody else looks at the decision again."),
     "rating": gettext_noop("Thank you. Your rating is sent."),
 }

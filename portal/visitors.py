@@ -251,6 +251,16 @@ def not_found(request: HttpRequest) -> HttpResponse:
         )
 
 
+def bad_request(request: HttpRequest, *, is_large: bool) -> HttpResponse:
+    with spoken(request):
+        return problem(
+            request,
+            413 if is_large else 400,
+            gettext("Too much at a time") if is_large else gettext("Nothing was sent"),
+            gettext("Go back, choose fewer or smaller files, and send it again."),
+        )
+
+
 def server_error(request: HttpRequest) -> HttpResponse:
     with spoken(request):
         return problem(
