@@ -7,11 +7,11 @@ twice, so two taps, or Back and Send, are one answer.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 
 from companies.models import Company
 from core.files.refusals import FileRefused
-from core.values.texts import is_blank
+from core.values.texts import is_blank, readable
 from portal.ticket_contents import Seen
 from portal.visitors import ACTOR
 from tickets import updating
@@ -24,14 +24,39 @@ from tickets.models import Ticket
 from tickets.statuses import TERMINAL, WAITING_FOR_COMPANY, By, Status, allows
 from tickets.updating import RatingRefused, TicketClosed
 
-REFUSALS = (
-    appeals.AppealRefused,
-    FileRefused,
-    NoSuchDocument,
-    RatingRefused,
-    TextRefused,
-    TicketClosed,
-)
+# Fields, words and statuses; a refused file has words of its own.
+WORDS: dict[type[Exception], tuple[str, str, int]] = {
+    TicketClosed: (
+        "form",
+        gettext_noop(
+            "The ticket was decided in the meantime, so your answer was not sent. Read the"
+            " decision above."
+        ),
+        409,
+    ),
+    appeals.AppealRefused: (
+        "form",
+        gettext_noop("This decision cannot be appealed any more. Read above where it stands."),
+        409,
+    ),
+    RatingRefused: ("form", gettext_noop("This ticket cannot be rated any more."), 409),
+    TextOfDaySpent: (
+        "text",
+        gettext_noop("Your company has sent too much text today. Send this tomorrow."),
+        429,
+    ),
+    TextRefused: (
+        "text",
+        gettext_noop("This ticket has no room for more messages. Open a new ticket."),
+        422,
+    ),
+    NoSuchDocument: (
+        "files",
+        gettext_noop("One of the documents is no longer asked for. Choose the files again."),
+        409,
+    ),
+}
+REFUSALS: tuple[type[Exception], ...] = (Ticket.DoesNotExist, FileRefused, *WORDS)
 
 
 class ChosenFile(NamedTuple):
@@ -111,24 +136,8 @@ def rate(company: Company, ticket_id: int, stars: int, comment: str) -> None:
 
 def refusal(error: Exception) -> tuple[str, str, int]:
     """Return the field of a refusal, its words, and the status of the answer."""
-    if isinstance(error, TicketClosed):
-        text = gettext(
-            "The ticket was decided in the meantime, so your answer was not sent. Read the decision"
-            " above."
-        )
-        return "form", text, 409
-    if isinstance(error, appeals.AppealRefused):
-        text = gettext("This decision cannot be appealed any more. Read above where it stands.")
-        return "form", text, 409
-    if isinstance(error, RatingRefused):
-        return "form", gettext("This ticket cannot be rated any more."), 409
-    if isinstance(error, TextOfDaySpent):
-        text = gettext("Your company has sent too much text today. Send this tomorrow.")
-        return "text", text, 429
-    if isinstance(error, TextRefused):
-        text = gettext("This ticket has no room for more messages. Open a new ticket.")
-        return "text", text, 422
-    if isinstance(error, NoSuchDocument):
-        text = gettext("One of the documents is no longer asked for. Choose the files again.")
-        return "files", text, 409
-    return "files", str(error), 422
+    kind = next((kind for kind in WORDS if isinstance(error, kind)), None)
+    if kind is None:
+        return "files", readable(str(error)), 422
+    field, text, status = WORDS[kind]
+    return field, gettext(text), status

@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.db.models.functions import Left
 
-from core.values.texts import is_blank
+from core.values.texts import is_blank, readable
 from tickets.models import Comment, Ticket, TicketFile
 from tickets.statuses import By
 
@@ -73,7 +73,11 @@ def read_page(ticket: Ticket, before: int | None = None) -> Conversation:
 
 def message(comment: int, is_own: bool, at: datetime, row: Any) -> Message:
     is_whole = len(row.beginning) <= LONGEST
-    text = "" if is_blank(row.beginning) else row.beginning[:LONGEST]
+    text = (
+        ""
+        if is_blank(row.beginning)
+        else readable(row.beginning[:LONGEST]) + ("" if is_whole else "…")
+    )
     return Message(f"c{comment}", is_own, at, text, None if is_whole else comment)
 
 
@@ -93,6 +97,8 @@ def joined(messages: list[Message]) -> list[Message]:
 def read_whole(ticket: Ticket, comment: int) -> Conversation:
     """Return one message with all of its text. Raises Comment.DoesNotExist."""
     if comment == OPENING:
-        return Conversation([Message("c0", True, ticket.created_at, ticket.comments)])
-    one = ticket.conversation.get(pk=comment, public=True)
-    return Conversation([Message(f"c{one.pk}", one.by == By.COMPANY, one.created_at, one.text)])
+        text, is_own, at = ticket.comments, True, ticket.created_at
+    else:
+        one = ticket.conversation.get(pk=comment, public=True)
+        text, is_own, at = one.text, one.by == By.COMPANY, one.created_at
+    return Conversation([Message(f"c{comment}", is_own, at, readable(text))])

@@ -1,4 +1,4 @@
-"""Contents of a ticket's page: its state, and the box that says what is asked for."""
+"""Contents of a ticket's page: its state, and the box that says how it stands."""
 
 import hashlib
 import re
@@ -15,6 +15,7 @@ from django.utils.translation import gettext
 from companies.models import Company
 from core.values.ids import LARGEST_ID
 from core.values.money import money_text
+from core.values.texts import readable
 from core.values.zones import moment_text
 from portal.conversation import LONGEST, TOGETHER, beginnings
 from shipments.models import Shipment
@@ -96,7 +97,7 @@ def read_token(token: str) -> Seen:
 
 @dataclass(slots=True)
 class Box:
-    """What is asked for and until when, or what was decided and why."""
+    """Box above the conversation: a request and its deadline, or a decision and its reason."""
 
     heading: str
     colour: str = ""
@@ -106,7 +107,8 @@ class Box:
     code: str = ""
     amounts: list[tuple[str, str]] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
-    documents: list[RequestedDocument] = field(default_factory=list)
+    # Ids and names.
+    documents: list[tuple[int, str]] = field(default_factory=list)
     can_appeal: bool = False
 
 
@@ -128,7 +130,8 @@ def box_of(ticket: Any) -> Box:
         box.lines.append(gettext("There is nothing that you have to do. You can always write."))
     if ticket.open_requests:
         requests = RequestedDocument.objects.filter(pk__in=ticket.open_requests)
-        box.documents = list(requests.order_by("pk"))
+        names = requests.order_by("pk").values_list("pk", "name")
+        box.documents = [(pk, readable(name)) for pk, name in names]
     return box
 
 
@@ -165,7 +168,7 @@ def add_appeal(box: Box, ticket: Any) -> None:
         text = gettext("Your appeal of %(time)s is with us. There is nothing that you have to do.")
         box.lines.append(text % {"time": moment_text(appeal.created_at, zone)})
     elif appeal.state == Appeal.State.REFUSED:
-        box.appeal_reason = appeal.reason[:LONGEST]
+        box.appeal_reason = readable(appeal.reason[:LONGEST])
         box.lines.append(gettext("The decision stands, and it cannot be appealed again."))
 
 
@@ -176,10 +179,13 @@ def reason_of(ticket: Ticket) -> str:
     if at is not None:
         ours = ours.filter(created_at__gte=at, created_at__lt=at + TOGETHER).order_by("pk")
     found: Any = ours.first() if at is not None else ours.last()
-    return found.beginning[:LONGEST] if found else ""
+    return readable(found.beginning[:LONGEST]) if found else ""
 
 
-def shipment_of(ticket: Ticket) -> Shipment | None:
+def shipment_of(ticket: Ticket) -> tuple[str, ...]:
+    """Return the tracking number and carrier of the company's shipment; empty without one."""
     if ticket.shipment_id is None:
-        return None
-    return Shipment.objects.filter(pk=ticket.shipment_id, company=ticket.company_id).first()
+        return ()
+    own = Shipment.objects.filter(pk=ticket.shipment_id, company=ticket.company_id)
+    names = own.values_list("tracking_number", "carrier_name").first() or ()
+    return tuple(map(readable, names))

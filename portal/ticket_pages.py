@@ -16,7 +16,7 @@ from core.api.minute_counter import counter
 from core.files.kinds import KINDS
 from core.files.refusals import FileRefused
 from core.values.ids import read_id
-from core.values.texts import is_blank
+from core.values.texts import is_blank, readable
 from core.values.zones import in_zone
 from portal import answering, conversation
 from portal import ticket_contents as contents
@@ -71,6 +71,7 @@ def show(request: VisitorRequest, ticket_id: int, refused: Refused | None = None
     context = {
         "part": "tickets",
         "ticket": ticket,
+        "address": reverse("portal_ticket", args=[ticket_id]),
         "status": status_label(ticket.status),
         "colour": Status(ticket.status).row.colour.value,
         "shipment": contents.shipment_of(ticket),
@@ -83,8 +84,7 @@ def show(request: VisitorRequest, ticket_id: int, refused: Refused | None = None
         "errors": errors,
         "typed": typed,
         "files": [
-            (f"{DOCUMENT}{one.pk}", one.name, errors.get(f"{DOCUMENT}{one.pk}"))
-            for one in box.documents
+            (f"{DOCUMENT}{pk}", name, errors.get(f"{DOCUMENT}{pk}")) for pk, name in box.documents
         ],
         "accepted": ACCEPTED,
         "most_bytes": MOST_FILE_BYTES,
@@ -155,7 +155,7 @@ def answer_page(request: VisitorRequest, ticket_id: int) -> HttpResponse:
             ([], {}) if ticket.status in TERMINAL else store_files(stack, uploads, company.pk)
         )
         if errors:
-            return show(request, ticket_id, Refused(errors, {"text": text}))
+            return show(request, ticket_id, Refused(errors, typed_texts(request)))
         seen = contents.read_token(request.POST.get("seen", ""))
         try:
             answering.answer(company, ticket_id, seen, text, files)
@@ -173,7 +173,7 @@ def appeal_page(request: VisitorRequest, ticket_id: int) -> HttpResponse:
         return refuse(request, ticket_id, "text", gettext("Write why the decision is wrong."))
     try:
         answering.appeal(request.visitor.company, ticket_id, text)
-    except (Ticket.DoesNotExist, *answering.REFUSALS) as error:
+    except answering.REFUSALS as error:
         return refuse_act(request, ticket_id, error)
     return done(request, ticket_id, "appeal")
 
@@ -186,15 +186,15 @@ def rating_page(request: VisitorRequest, ticket_id: int) -> HttpResponse:
     if stars is None or stars > MOST_STARS:
         return refuse(request, ticket_id, "stars", gettext("Choose one to five stars."))
     try:
-        answering.rate(request.visitor.company, ticket_id, stars, typed_text(request))
-    except (Ticket.DoesNotExist, *answering.REFUSALS) as error:
+        answering.rate(request.visitor.company, ticket_id, stars, typed_text(request, "comment"))
+    except answering.REFUSALS as error:
         return refuse_act(request, ticket_id, error)
     return done(request, ticket_id, "rating")
 
 
-def typed_text(request: VisitorRequest) -> str:
+def typed_text(request: VisitorRequest, field: str = "text") -> str:
     """Return the text of a form; browsers send its line ends as CRLF."""
-    return request.POST.get("text", "").replace("\r\n", "\n").replace("\0", "").strip()
+    return request.POST.get(field, "").replace("\r\n", "\n").replace("\0", "").strip()
 
 
 def chosen_files(request: VisitorRequest) -> "list[tuple[str, UploadedFile[Any]]]":
@@ -227,19 +227,22 @@ def store_files(
         try:
             (new,) = stack.enter_context(stored_uploads([upload], company_id))
         except FileRefused as error:
-            errors[name] = "\n".join(filter(None, [errors.get(name), str(error)]))
+            errors[name] = "\n".join(filter(None, [errors.get(name), readable(str(error))]))
         else:
             files.append(ChosenFile(read_id(name.removeprefix(DOCUMENT)), new))
     return files, errors
 
 
 def refuse(request: VisitorRequest, ticket_id: int, field: str, text: str) -> HttpResponse:
-    return show(request, ticket_id, Refused({field: text}, {"text": typed_text(request)}))
+    return show(request, ticket_id, Refused({field: text}, typed_texts(request)))
+
+
+def typed_texts(request: VisitorRequest) -> dict[str, str]:
+    return {field: typed_text(request, field) for field in ("text", "comment")}
 
 
 def refuse_act(request: VisitorRequest, ticket_id: int, error: Exception) -> HttpResponse:
     if isinstance(error, Ticket.DoesNotExist):
         raise Http404 from error
     field, text, status = answering.refusal(error)
-    typed = {"text": typed_text(request), "stars": request.POST.get("stars", "")}
-    return show(request, ticket_id, Refused({field: text}, typed, status))
+    return show(request, ticket_id, Refused({field: text}, typed_texts(request), status))

@@ -490,10 +490,10 @@ def test_a_decision_is_rated_once(by_session: Enter, ticket: Ticket, eve: Agent)
     assert send(client, ticket, "rating", stars="5").status_code == 409
     decline(ticket, eve)
     for wrong in ("0", "6", "", "x", "٣"):
-        assert send(client, ticket, "rating", stars=wrong, text="Bien.").status_code == 422
+        assert send(client, ticket, "rating", stars=wrong, comment="Bien.").status_code == 422
 
     answers = [
-        send(client, ticket, "rating", stars=stars, text="Bien.").status_code
+        send(client, ticket, "rating", stars=stars, comment="Bien.").status_code
         for stars in ("4", "4", "1")
     ]
 

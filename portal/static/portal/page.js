@@ -27,11 +27,14 @@ function mark(form, sent) {
 }
 
 document.addEventListener("input", (event) => {
+  if (!event.target.form) return;
   event.target.form.dataset.touched = "1";
   if ("draft" in event.target.dataset) sessionStorage.setItem(draftOf(event.target), event.target.value);
 });
+const isSent = new URLSearchParams(location.search).has("sent");
+if (isSent) history.replaceState(null, "", location.pathname);
 for (const box of document.querySelectorAll("[data-draft]")) {
-  if (document.querySelector("[data-done]")) sessionStorage.removeItem(draftOf(box));
+  if (isSent) sessionStorage.removeItem(draftOf(box));
   const draft = sessionStorage.getItem(draftOf(box));
   if (!draft || box.value) continue;
   box.value = draft;

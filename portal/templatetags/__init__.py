@@ -1,1 +1,0 @@
-"""Filters of the company's page."""
