@@ -16,7 +16,7 @@ from core.api.minute_counter import counter
 from core.files.kinds import KINDS
 from core.files.refusals import FileRefused
 from core.values.ids import read_id
-from core.values.texts import is_blank, readable
+from core.values.texts import is_blank, legible
 from core.values.zones import in_zone
 from portal import answering, conversation
 from portal import ticket_contents as contents
@@ -172,7 +172,7 @@ def appeal_page(request: VisitorRequest, ticket_id: int) -> HttpResponse:
         return refuse(request, ticket_id, "text", gettext("Write why the decision is wrong."))
     try:
         answering.appeal(request.visitor.company, ticket_id, text)
-    except (Ticket.DoesNotExist, *answering.REFUSALS) as error:
+    except answering.REFUSALS as error:
         return refuse_act(request, ticket_id, error)
     return done(request, ticket_id, "appeal")
 
@@ -186,7 +186,7 @@ def rating_page(request: VisitorRequest, ticket_id: int) -> HttpResponse:
         return refuse(request, ticket_id, "stars", gettext("Choose one to five stars."))
     try:
         answering.rate(request.visitor.company, ticket_id, stars, typed_text(request, "comment"))
-    except (Ticket.DoesNotExist, *answering.REFUSALS) as error:
+    except answering.REFUSALS as error:
         return refuse_act(request, ticket_id, error)
     return done(request, ticket_id, "rating")
 
@@ -226,7 +226,7 @@ def store_files(
         try:
             (new,) = stack.enter_context(stored_uploads([upload], company_id))
         except FileRefused as error:
-            errors[name] = "\n".join(filter(None, [errors.get(name), readable(str(error))]))
+            errors[name] = "\n".join(filter(None, [errors.get(name), legible(str(error))]))
         else:
             files.append(ChosenFile(read_id(name.removeprefix(DOCUMENT)), new))
     return files, errors

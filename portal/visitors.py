@@ -21,7 +21,6 @@ from companies.models import Company
 from companies.tokens import token_digest
 from core.api.addresses import client_network
 from core.api.minute_counter import counter
-from core.values.texts import readable
 from portal import access
 from tickets.changes.actors import Actor
 from tickets.statuses import By
@@ -60,10 +59,6 @@ class Visitor:
     tickets: bool = False
     webhooks: bool = False
     return_url: str = ""
-
-    @property
-    def company_name(self) -> str:
-        return readable(self.company.name)
 
     @property
     def csrf(self) -> str:

@@ -11,7 +11,7 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext
 
 from core.mailing import outbox
-from core.values.texts import legible, readable
+from core.values.texts import legible, show_controls
 from core.values.zones import moment_text
 from shipments.models import Shipment
 from tickets.changes.appeals import appeal_until
@@ -193,4 +193,5 @@ def indented(text: str) -> str:
 
 def plain(text: str) -> str:
     """Return a text as one line; controls of text direction become visible (decision N30)."""
-    return "".join(" " if unicodedata.category(one) in BREAKS else one for one in readable(text))
+    visible = show_controls(legible(text))
+    return "".join(" " if unicodedata.category(one) in BREAKS else one for one in visible)
