@@ -11,7 +11,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from companies.models import Company
 from core.files.refusals import FileRefused
-from core.values.texts import is_blank, readable
+from core.values.texts import is_blank, legible
 from portal.ticket_contents import Seen
 from portal.visitors import ACTOR
 from tickets import updating
@@ -138,6 +138,6 @@ def refusal(error: Exception) -> tuple[str, str, int]:
     """Return the field of a refusal, its words, and the status of the answer."""
     kind = next((kind for kind in WORDS if isinstance(error, kind)), None)
     if kind is None:
-        return "files", readable(str(error)), 422
+        return "files", legible(str(error)), 422
     field, text, status = WORDS[kind]
     return field, gettext(text), status

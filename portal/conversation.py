@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.db.models.functions import Left
 
-from core.values.texts import is_blank, readable
+from core.values.texts import is_blank, legible
 from tickets.models import Comment, Ticket, TicketFile
 from tickets.statuses import By
 
@@ -73,11 +73,9 @@ def read_page(ticket: Ticket, before: int | None = None) -> Conversation:
 
 def message(comment: int, is_own: bool, at: datetime, row: Any) -> Message:
     is_whole = len(row.beginning) <= LONGEST
-    text = (
-        ""
-        if is_blank(row.beginning)
-        else readable(row.beginning[:LONGEST]) + ("" if is_whole else "…")
-    )
+    text = "" if is_blank(row.beginning) else legible(row.beginning[:LONGEST])
+    if not is_whole:
+        text += "…"
     return Message(f"c{comment}", is_own, at, text, None if is_whole else comment)
 
 
@@ -101,4 +99,4 @@ def read_whole(ticket: Ticket, comment: int) -> Conversation:
     else:
         one = ticket.conversation.get(pk=comment, public=True)
         text, is_own, at = one.text, one.by == By.COMPANY, one.created_at
-    return Conversation([Message(f"c{comment}", is_own, at, readable(text))])
+    return Conversation([Message(f"c{comment}", is_own, at, legible(text))])

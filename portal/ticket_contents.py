@@ -15,7 +15,7 @@ from django.utils.translation import gettext
 from companies.models import Company
 from core.values.ids import LARGEST_ID
 from core.values.money import money_text
-from core.values.texts import readable
+from core.values.texts import legible
 from core.values.zones import moment_text
 from portal.conversation import LONGEST, TOGETHER, beginnings
 from shipments.models import Shipment
@@ -131,7 +131,7 @@ def box_of(ticket: Any) -> Box:
     if ticket.open_requests:
         requests = RequestedDocument.objects.filter(pk__in=ticket.open_requests)
         names = requests.order_by("pk").values_list("pk", "name")
-        box.documents = [(pk, readable(name)) for pk, name in names]
+        box.documents = [(pk, legible(name)) for pk, name in names]
     return box
 
 
@@ -168,7 +168,7 @@ def add_appeal(box: Box, ticket: Any) -> None:
         text = gettext("Your appeal of %(time)s is with us. There is nothing that you have to do.")
         box.lines.append(text % {"time": moment_text(appeal.created_at, zone)})
     elif appeal.state == Appeal.State.REFUSED:
-        box.appeal_reason = readable(appeal.reason[:LONGEST])
+        box.appeal_reason = legible(appeal.reason[:LONGEST])
         box.lines.append(gettext("The decision stands, and it cannot be appealed again."))
 
 
@@ -179,7 +179,7 @@ def reason_of(ticket: Ticket) -> str:
     if at is not None:
         ours = ours.filter(created_at__gte=at, created_at__lt=at + TOGETHER).order_by("pk")
     found: Any = ours.first() if at is not None else ours.last()
-    return readable(found.beginning[:LONGEST]) if found else ""
+    return legible(found.beginning[:LONGEST]) if found else ""
 
 
 def shipment_of(ticket: Ticket) -> tuple[str, ...]:
@@ -188,4 +188,4 @@ def shipment_of(ticket: Ticket) -> tuple[str, ...]:
         return ()
     own = Shipment.objects.filter(pk=ticket.shipment_id, company=ticket.company_id)
     names = own.values_list("tracking_number", "carrier_name").first() or ()
-    return tuple(map(readable, names))
+    return tuple(map(legible, names))

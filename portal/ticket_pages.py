@@ -16,7 +16,7 @@ from core.api.minute_counter import counter
 from core.files.kinds import KINDS
 from core.files.refusals import FileRefused
 from core.values.ids import read_id
-from core.values.texts import is_blank, readable
+from core.values.texts import is_blank, legible
 from core.values.zones import in_zone
 from portal import answering, conversation
 from portal import ticket_contents as contents
@@ -227,7 +227,7 @@ def store_files(
         try:
             (new,) = stack.enter_context(stored_uploads([upload], company_id))
         except FileRefused as error:
-            errors[name] = "\n".join(filter(None, [errors.get(name), readable(str(error))]))
+            errors[name] = "\n".join(filter(None, [errors.get(name), legible(str(error))]))
         else:
             files.append(ChosenFile(read_id(name.removeprefix(DOCUMENT)), new))
     return files, errors

@@ -22,7 +22,6 @@ from companies.models import Company
 from companies.tokens import token_digest
 from core.api.addresses import client_network
 from core.api.minute_counter import counter
-from core.values.texts import readable
 from core.values.times import whole_seconds
 from portal import access
 from tickets.changes.actors import Actor
@@ -65,10 +64,6 @@ class Visitor:
     return_url: str = ""
     # Tell in the audit log who acted: a link or a session, and the token that asked for it.
     marks: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def company_name(self) -> str:
-        return readable(self.company.name)
 
     @property
     def csrf(self) -> str:

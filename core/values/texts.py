@@ -61,11 +61,6 @@ def legible(text: str) -> str:
     return GAP.sub(shorter_gap, text if text.isascii() else "".join(clipped(text)))
 
 
-def readable(text: str) -> str:
-    """Return a text of others to show: legible, and with its controls visible."""
-    return show_controls(legible(text))
-
-
 def clipped(text: str) -> Iterator[str]:
     height = 0
     for one in text:

@@ -23,7 +23,7 @@ from portal import answering, conversation, ticket_contents
 from tests import builders as build
 from tests import files
 from tests.portal.conftest import Enter, csrf_of
-from tests.tickets.racing import racers
+from tests.tickets.racing import in_order, racers
 from tickets import working
 from tickets.changes import decisions
 from tickets.changes import files as ticket_files
@@ -294,6 +294,15 @@ def test_the_same_text_is_written_again_after_it_was_seen(
     assert Comment.objects.count() == 3
 
 
+def test_a_second_tap_waits_for_the_first(rows_to_keep: None, ticket: Ticket) -> None:
+    seen = ticket_contents.read_token(ticket_contents.read_state(ticket.company, ticket.pk))
+    tap = partial(answering.answer, ticket.company, ticket.pk, seen, "Falta una taza.", [])
+
+    in_order(tap, tap)
+
+    assert Comment.objects.count() == 1
+
+
 def test_two_taps_at_once_are_one_answer(
     rows_to_keep: None, by_session: Enter, ticket: Ticket, eve: Agent
 ) -> None:
@@ -450,6 +459,14 @@ def test_a_decision_is_told_with_reason_amounts_and_appeal(
     assert "/appeal" not in shown
 
 
+def test_a_later_reply_is_no_reason(by_link: Enter, ticket: Ticket, eve: Agent) -> None:
+    working.move(ticket.pk, Status.ACCEPTED, user=eve.user)
+    Ticket.objects.update(decided_at=timezone.now() - timedelta(hours=1))
+    working.write(ticket.pk, "De nada.", user=eve.user, public=True)
+
+    assert "<blockquote" not in page(by_link(ticket), ticket)
+
+
 def test_the_end_of_an_appeal_is_told(by_link: Enter, ticket: Ticket, eve: Agent) -> None:
     decline(ticket, eve)
     client, ben = by_link(ticket), build.agent("ben", group="lead")
@@ -593,6 +610,7 @@ def test_hostile_texts_stay_texts(by_link: Enter, company: Company, eve: Agent) 
     assert not set("\u202e\u2066") & set(raw)
     assert "[U+202E]drow {{ 7|add:1 }} https://evil.example/x" in raw
     assert 'href="https://evil' not in raw
+    assert "\n\n\n\nfin" not in raw
     assert re.search(r'class="words" dir="auto">[^<]*\r?\nsecond line', raw)
 
 

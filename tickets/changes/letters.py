@@ -16,7 +16,7 @@ from django.utils.translation import gettext, ngettext
 
 from core.mailing import outbox
 from core.mailing.own_address import own_address
-from core.values.texts import legible, readable
+from core.values.texts import legible, show_controls
 from core.values.zones import moment_text
 from shipments.models import Shipment
 from tickets.changes.appeals import appeal_until
@@ -206,4 +206,5 @@ def indented(text: str) -> str:
 
 def plain(text: str) -> str:
     """Return a text as one line; controls of text direction become visible (decision N30)."""
-    return "".join(" " if unicodedata.category(one) in BREAKS else one for one in readable(text))
+    visible = show_controls(legible(text))
+    return "".join(" " if unicodedata.category(one) in BREAKS else one for one in visible)
