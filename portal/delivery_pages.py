@@ -64,6 +64,8 @@ def show_delivery(
     context = {
         **parts,
         "part": "webhooks",
+        "wide": True,
+        "method": "POST",
         "delivery": delivery,
         "colour": COLOURS.get(delivery.state, ""),
         "webhook": delivery.webhook,

@@ -57,7 +57,7 @@ TOO_OFTEN = gettext_noop("Asked for too often today: try again tomorrow.")
 @company_page(scope="webhooks")
 def webhooks_page(request: VisitorRequest) -> HttpResponse:
     cards = webhook_words.cards_of(request.visitor.company.webhooks.present().order_by("pk"))
-    return render_page(request, "webhooks.html", {"part": "webhooks", "cards": cards})
+    return render_page(request, "webhooks.html", {"part": "webhooks", "wide": True, "cards": cards})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -95,6 +95,7 @@ def show_webhook(
     rotates_at = webhook.next_secret_at
     context = {
         "part": "webhooks",
+        "wide": True,
         "card": cards[0],
         "webhook": webhook,
         "error": dict([error]),

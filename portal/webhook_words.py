@@ -142,6 +142,10 @@ def in_words(sentences: list[str]) -> list[str]:
 
 
 def target_words(error: BadTarget) -> str:
+    if "reason" in error.values:
+        # The reason is a term of network engineers, in English.
+        text = gettext("The address %(address)s is not public. Use a public host.")
+        return text % {"address": error.values["address"]}
     return gettext(error.template).format(**error.values)
 
 

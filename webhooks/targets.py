@@ -104,7 +104,7 @@ def check_target(url: str, policy: Policy) -> Target:
     host = _ascii_name(text, policy) if address is None else str(address)
     if address is not None and (reason := policy.why_forbidden(address)):
         raise BadTarget(
-            gettext_noop("The address {address} is not public ({reason}); use a public host."),
+            "The address {address} is not public ({reason}); use a public host.",
             address=address,
             reason=reason,
         )

@@ -318,7 +318,7 @@ def test_the_span_to_recover_is_what_was_chosen(
     ages = [timedelta(minutes=5), timedelta(hours=5), timedelta(days=5), timedelta(days=50)]
     for row, age in zip(Delivery.objects.all(), ages, strict=True):
         Delivery.objects.filter(pk=row.pk).update(created_at=timezone.now() - age)
-    # What was given up counts too, though nothing waits for it.
+    # A delivery that was given up counts too, though nothing waits for it.
     ended = {"state": State.GIVEN_UP, "archived_on": timezone.now().date()}
     Delivery.objects.filter(pk=row.pk).update(**ended)
 
