@@ -332,7 +332,7 @@ def test_the_span_to_recover_is_what_was_chosen(
     [
         ("http://[", "The host is malformed", "no está bien escrito"),
         ("ftp://hooks.example.com", "The URL must start with https://.", "debe comenzar con"),
-        ("https://10.0.0.1/", "10.0.0.1 is not public (private network)", "no es pública"),
+        ("https://10.0.0.1/", "10.0.0.1 is not public", "no es pública"),
         ("https://ñ.internal/", "is not a public host name", "no es un nombre público"),
         ("https://hooks.acme.com:22/", "Port 22 is not allowed; use one of 443", "no se permite"),
         ("https://a@hooks.acme.com/", "contains credentials", "credenciales"),
