@@ -73,7 +73,7 @@ def is_email_address(text: str) -> bool:
 def set_active(company_id: int, active: bool) -> bool:
     """Switch a company off or on; False if it was so already (decision N27).
 
-    While off, its tokens are refused and its webhooks behave as paused; sessions of its page end.
+    While off, its tokens are refused and its webhooks behave as paused; the doors of its page end.
     Switched on, what waited is sent as after a pause. Raises UnknownCompany, and ErasedCompany for
     switching on an erased one.
     """

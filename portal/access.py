@@ -200,7 +200,8 @@ def end_doors(
 
 
 def stop_company(company_id: int) -> None:
-    """End the sessions of a company that is switched off; its links only rest meanwhile."""
+    """End the doors of a company that is switched off, for good (decision N31)."""
+    end_links(TicketLink.objects.filter(ticket__company=company_id))
     end_sessions(PortalSession.objects.filter(company=company_id))
 
 

@@ -7,6 +7,7 @@ twice, so two taps, or Back and Send, are one answer.
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from django.db import transaction
 from django.utils.translation import gettext, gettext_noop
 
 from companies.models import Company
@@ -66,6 +67,14 @@ class ChosenFile(NamedTuple):
     new: NewFile
 
 
+def hold_ticket(company: Company, ticket_id: int) -> Ticket:
+    """Lock the company's ticket. Raises Ticket.DoesNotExist, also if it has been switched off.
+
+    An erasure waits for transactions that are older than the switch, and not for links.
+    """
+    return company.tickets.filter(company__active=True).hold(ticket_id)
+
+
 @ticket_service
 def answer(
     company: Company, ticket_id: int, seen: Seen, text: str, files: Sequence[ChosenFile]
@@ -75,7 +84,7 @@ def answer(
     A ticket that waits for the company goes to Follow up with a text, or once no document is
     missing. Raises Ticket.DoesNotExist, TicketClosed, FileRefused, NoSuchDocument, TextRefused.
     """
-    ticket = company.tickets.hold(ticket_id)
+    ticket = hold_ticket(company, ticket_id)
     new_files = [one for one in files if not has_file(ticket, one, seen)]
     sends_text = not is_blank(text) and not has_comment(ticket, text, seen)
     if not new_files and not sends_text and (files or not is_blank(text)):
@@ -114,7 +123,9 @@ def appeal(company: Company, ticket_id: int, text: str) -> None:
     Raises Ticket.DoesNotExist, AppealRefused and TextRefused.
     """
     try:
-        appeals.appeal_decision(company, ticket_id, ACTOR, text)
+        with transaction.atomic():
+            hold_ticket(company, ticket_id)
+            appeals.appeal_decision(company, ticket_id, ACTOR, text)
     except appeals.AppealRefused as error:
         last = company.tickets.get(pk=ticket_id).appeals.order_by("pk").last()
         if error.code != "already_appealed" or last is None or last.comment != text:
@@ -127,7 +138,9 @@ def rate(company: Company, ticket_id: int, stars: int, comment: str) -> None:
     Raises Ticket.DoesNotExist, RatingRefused and TextRefused.
     """
     try:
-        updating.rate(company, ticket_id, rating=stars, comment=comment)
+        with transaction.atomic():
+            hold_ticket(company, ticket_id)
+            updating.rate(company, ticket_id, rating=stars, comment=comment)
     except RatingRefused as error:
         same = company.tickets.filter(pk=ticket_id, rating__rating=stars, rating__comment=comment)
         if error.code != "already_rated" or not same.exists():

@@ -16,9 +16,10 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.translation import get_language_from_request, gettext
 from django.views.decorators.csrf import csrf_exempt
 
+from companies.api.authentication import record_token_use
 from companies.api_acts import Caller, caller_at_work
 from companies.known_callers import CALLERS
-from companies.models import Company
+from companies.models import ApiToken, Company
 from companies.tokens import token_digest
 from core.api.addresses import client_network
 from core.api.minute_counter import counter
@@ -62,7 +63,9 @@ class Visitor:
     tickets: bool = False
     webhooks: bool = False
     return_url: str = ""
-    # Tell in the audit log who acted: a link or a session, and the token that asked for it.
+    # The token that asked for a session.
+    token: ApiToken | None = None
+    # Tell in the audit log who acted: a link or a session, and that token.
     marks: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -115,13 +118,21 @@ def company_page(*, scope: str = "tickets") -> Callable[[View], View]:
                 if request.method == "POST" and not is_own_form(request, visitor):
                     return problem(request, 403, *stale_form_words())
                 request.visitor = visitor
-                if request.method == "POST" and visitor.link_id:
-                    access.note_use(visitor.link_id, visitor.company.pk)
+                if request.method == "POST":
+                    note_act(visitor)
                 return private(view(request, *args, **kwargs))
 
         return cast(View, page)
 
     return decorate
+
+
+def note_act(visitor: Visitor) -> None:
+    """Record the first act through a link, or the use of a session's token (companies.erasing)."""
+    if visitor.link_id is not None:
+        access.note_use(visitor.link_id, visitor.company.pk)
+    if visitor.token is not None:
+        record_token_use(visitor.token, timezone.now())
 
 
 def open_to_strangers(view: View) -> View:
@@ -149,6 +160,7 @@ def find_visitor(request: HttpRequest, scope: str, ticket_id: int | None) -> Vis
                 tickets=session.tickets,
                 webhooks=session.webhooks,
                 return_url=session.return_url,
+                token=session.token,
                 marks={"token": session.token.prefix, "page": f"session {session.pk}"},
             )
     secret = request.COOKIES.get(f"{LINK_COOKIE}{ticket_id}", "") if scope == "tickets" else ""

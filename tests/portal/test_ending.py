@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -14,12 +15,13 @@ from pytest_django import Settings
 from companies import erasing, services
 from companies.models import Company
 from core.retention import Sweep
-from portal import access
+from portal import access, answering
+from portal import ticket_contents as contents
 from portal.models import PortalSession, TicketLink
 from portal.retention import forget_doors
 from tests import builders as build
 from tests.portal.conftest import Enter, csrf_of
-from tickets.models import Ticket
+from tickets.models import Comment, Ticket
 
 LIST = "/c/tickets"
 
@@ -110,7 +112,7 @@ def test_an_address_that_was_not_opened_yet_ends_too(company: Company) -> None:
         assert Client().get(address).status_code == 410
 
 
-def test_switched_on_again_links_work_and_sessions_do_not(
+def test_switched_on_again_old_doors_stay_closed(
     company: Company, ticket: Ticket, by_session: Enter, by_link: Enter
 ) -> None:
     session, link = by_session(company), by_link(ticket)
@@ -119,8 +121,37 @@ def test_switched_on_again_links_work_and_sessions_do_not(
     services.set_active(company.pk, active=True)
 
     assert session.get(LIST).status_code == 403
-    assert link.get(f"{LIST}/{ticket.pk}").status_code == 200
+    assert link.get(f"{LIST}/{ticket.pk}").status_code == 403
+    assert by_link(ticket).get(f"{LIST}/{ticket.pk}").status_code == 200
     assert by_session(company).get(LIST).status_code == 200
+
+
+def test_an_act_under_way_when_the_company_is_switched_off_writes_nothing(
+    company: Company, ticket: Ticket
+) -> None:
+    """Refuse it under the lock: an erasure does not wait for links."""
+    seen = contents.read_token(contents.token_of(contents.read_ticket(company, ticket.pk)))
+    switch_off(company)
+
+    for act in (
+        partial(answering.answer, company, ticket.pk, seen, "Hello", []),
+        partial(answering.appeal, company, ticket.pk, "Wrong."),
+        partial(answering.rate, company, ticket.pk, 1, "Bad."),
+    ):
+        with pytest.raises(Ticket.DoesNotExist):
+            act()
+    assert not Comment.objects.exists()
+
+
+def test_a_form_of_a_session_counts_as_a_use_of_its_token(
+    company: Company, ticket: Ticket, by_session: Enter
+) -> None:
+    """An erasure waits for requests of tokens that were used lately."""
+    session = by_session(company)
+    session.get(LIST)
+    assert company.tokens.get().last_used_at is None
+    session.post("/c/leave", {"csrf": csrf_of(session)})
+    assert company.tokens.get().last_used_at is not None
 
 
 def test_switching_the_page_off_closes_it_and_on_again_opens_it(
@@ -158,7 +189,7 @@ def test_an_ended_link_says_what_to_do_and_is_known_from_a_guess(
     assert (ended.status_code, guessed.status_code) == (410, 404)
     assert "Open the link in our latest email" in ended.content.decode()
     assert not ended.cookies
-    assert str(ticket.pk) not in re.sub(r"<[^>]*>", "", ended.content.decode())
+    assert not re.search(rf"\b{ticket.pk}\b", re.sub(r"<[^>]*>", "", ended.content.decode()))
 
 
 def test_a_new_link_opens_after_the_old_ones_ended(ticket: Ticket, by_link: Enter) -> None:
