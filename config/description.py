@@ -40,7 +40,7 @@ SPECTACULAR = {
         {"name": "Files", "description": "Send files to tickets."},
         {"name": "Webhooks", "description": "Register URLs that receive events."},
         {"name": "Deliveries", "description": "What we sent, and sending it again."},
-        {"name": "Company's page", "description": "Let people of your company in."},
+        {"name": "Page", "description": "Let people of your company in."},
         {"name": "Shipping", "description": "Track shipments and test a receiver."},
         {"name": "Platform", "description": "For the shipping platform alone."},
     ],

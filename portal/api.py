@@ -58,7 +58,7 @@ PortalSessionCreated = shape("PortalSessionCreated", data=PortalUrl())
     post=operation(
         "openPortal",
         "Create an address that opens the company's page.",
-        tag="Company's page",
+        tag="Page",
         about="Send a person of your company to `url`, for instance from a button of your panel:"
         " it opens their tickets and webhooks for eight hours, without a password. It works once,"
         " and for five minutes.",

@@ -2,6 +2,8 @@
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Count, OuterRef, Subquery
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from companies import audit
@@ -11,9 +13,11 @@ from tickets.changes.actors import actor_for
 from tickets.models import Ticket
 
 
-def count_links(ticket: Ticket) -> int:
-    """Return how many links open a ticket now."""
-    return access.live_links(timezone.now()).filter(ticket=ticket).count()
+def link_count() -> Coalesce:
+    """Return an expression for the number of links that open a ticket now."""
+    links = access.live_links(timezone.now()).filter(ticket=OuterRef("pk")).order_by()
+    counted = links.values("ticket").annotate(number=Count("pk")).values("number")
+    return Coalesce(Subquery(counted), 0)
 
 
 @transaction.atomic

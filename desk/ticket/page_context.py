@@ -16,7 +16,6 @@ from desk.common.badges import tint
 from desk.models import Storm
 from desk.ticket import (
     claims,
-    company_links,
     conversation,
     history_words,
     macros,
@@ -138,7 +137,6 @@ def page_context(
         "may_decide": may_work and may_decide(appeal, user),
         "clocks": clocks_of(ticket, timezone.now()),
         "storms": storms_of(ticket),
-        "company_links": company_links.count_links(ticket),
         "may_work": may_work,
         "present": visits.others(ticket.pk, user),
         **(agent_tools(ticket, shipment, user, macro) if may_work else {}),

@@ -30,6 +30,7 @@ from desk.ticket import (
     visits,
 )
 from desk.ticket.answering import SentBefore
+from desk.ticket.company_links import link_count
 from desk.ticket.pending_pages import returned_context
 from tickets.assignment import taking
 from tickets.assignment.reassigning import AssignmentRefused
@@ -45,7 +46,8 @@ from tickets.models import PendingAnswer, Ticket
 def find_ticket(ticket_id: int) -> Ticket:
     """Return a ticket with the columns and relations that its page shows. Raises Http404."""
     tickets = with_page_token(listed_tickets()).select_related("rating")
-    return get_object_or_404(tickets.annotate(asleep_until=asleep_until()), pk=ticket_id)
+    tickets = tickets.annotate(asleep_until=asleep_until(), link_count=link_count())
+    return get_object_or_404(tickets, pk=ticket_id)
 
 
 @desk_page(VIEW_TICKET)

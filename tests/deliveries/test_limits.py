@@ -25,7 +25,7 @@ def test_settings_are_as_promised_unless_the_environment_says_otherwise() -> Non
     assert settings.DELIVERY_TIMEOUT_SECONDS == 5.0
     assert settings.DELIVERY_LOOPS == 2
     limits = {"read": 12_000, "write": 6_000, "send": 120, "feed": 600, "upload": 120}
-    assert {**limits, "file_seconds": 60} == settings.RATE_LIMITS
+    assert {**limits, "file_seconds": 60, "page": 600} == settings.RATE_LIMITS
     assert settings.MAX_BODY_BYTES == 1_048_576
 
 
