@@ -210,8 +210,9 @@ class Engine:
             if (started := self.slots.next_start(now)) is None:
                 return False
             lane, delivery = started
-            if delivery.claimed_at < stale:
-                # The claim might end before the attempt does.
+            url = cast(Address, lane.address).url
+            if delivery.claimed_at < stale or self.database.is_held(url, delivery.claimed_at):
+                # The claim might end before the attempt does, or an operator holds the host.
                 self.back += [delivery, *self.book.drop(lane)]
                 self.book.wake(lane)
             else:

@@ -32,6 +32,7 @@ from deliveries.engine.loans import Address
 from deliveries.engine.portions import Portion
 from deliveries.engine.standing_by import LEAVE_SECONDS
 from deliveries.engine.turn import ClaimBatch, Turn
+from webhooks.targets import host_in
 
 logger = logging.getLogger(__name__)
 
@@ -59,7 +60,8 @@ class Database:
         self.pause = pause
         self.loop_id: str | None = None
         self.yields = self.draining = self.first = self._stops = False
-        self._held_hosts: frozenset[str] = frozenset()
+        # Hosts that are held, and the monotonic time at which this loop noticed.
+        self._held_since: dict[str, float] = {}
         self.status = (0, "")  # For the heartbeat: slots in use, and trouble with the proxy.
         self.loans = Loans()
         self._needs_recovery = False  # A statement without an answer may have claimed deliveries.
@@ -97,6 +99,13 @@ class Database:
         """Return whether claims under this id certainly still belong to this loop."""
         ours = clock.monotonic() - self._renewed_at < leases.LEASE_SECONDS
         return ours and self.loop_id == loop_id
+
+    def is_held(self, url: str, claimed_at: float) -> bool:
+        """Return whether the URL's host is held since after a delivery to it was claimed.
+
+        A later claim has looked at the host itself.
+        """
+        return bool(self._held_since) and claimed_at < self._held_since.get(host_in(url), -math.inf)
 
     def lease_is_due(self, now: float) -> bool:
         """Return whether to renew the lease: in time, or to announce that this loop stops."""
@@ -140,7 +149,7 @@ class Database:
             turn.firsts.rooms |= turn.on_wake(turn.woken)
         if self.loop_id and turn.firsts.rooms:
             # Quick webhooks need not wait for the rest of the turn, which may be for slow ones.
-            self.loans.claim(turn.firsts, self.loop_id, self._held_hosts, addresses)
+            self.loans.claim(turn.firsts, self.loop_id, frozenset(self._held_since), addresses)
             firsts, turn.firsts = turn.firsts, ClaimBatch()
             turn.on_claim(firsts)
         self._record(turn)
@@ -152,7 +161,7 @@ class Database:
             self._look_around(turn, self.loop_id, clock.monotonic())
         if turn.claims.rooms:
             began = clock.monotonic()
-            self.loans.claim(turn.claims, self.loop_id, self._held_hosts)
+            self.loans.claim(turn.claims, self.loop_id, frozenset(self._held_since))
             self.claims_at_once.adjust(len(turn.claims.rooms), clock.monotonic() - began)
 
     def _release(self, turn: Turn) -> None:
@@ -207,9 +216,11 @@ class Database:
         renewed = leases.renew(self.loop_id, *self.status, stops) if self.loop_id else None
         if renewed:
             self._stops = stops
-            self._database_time = (renewed.at, clock.monotonic())
+            now = clock.monotonic()
+            self._database_time = (renewed.at, now)
             self.yields, self.draining = renewed.yields, renewed.draining
-            self._held_hosts = frozenset(renewed.held_hosts)
+            known = {host: self._held_since.get(host, now) for host in renewed.held_hosts}
+            self._held_since = known
             self.first = renewed.first
         return renewed
 
