@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from time import time
 from typing import Any, NamedTuple
 
 from django.conf import settings
@@ -12,7 +11,8 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop, ngettext
 
-from core.api.minute_counter import counter
+from companies.api.rates import is_within_rate
+from companies.models import Company
 from core.files.kinds import KINDS
 from core.files.refusals import FileRefused
 from core.values.ids import read_id
@@ -147,7 +147,7 @@ def answer_page(request: VisitorRequest, ticket_id: int) -> HttpResponse:
     text, uploads = typed_text(request), chosen_files(request)
     if is_blank(text) and not uploads:
         return refuse(request, ticket_id, "text", gettext("Write an answer, or choose a file."))
-    if (wrong := too_many(company.pk, len(uploads))) is not None:
+    if (wrong := too_many(company, len(uploads))) is not None:
         return refuse(request, ticket_id, "files", wrong)
     with ExitStack() as stack:
         # Files of a decided ticket are not even opened.
@@ -206,13 +206,12 @@ def chosen_files(request: VisitorRequest) -> "list[tuple[str, UploadedFile[Any]]
     ]
 
 
-def too_many(company_id: int, files: int) -> str | None:
+def too_many(company: Company, files: int) -> str | None:
     """Count uploads as the API does; return what to say if they are too many."""
     if files > MOST_AT_ONCE:
         text = gettext("Attach at most %(most)d files at a time.")
         return text % {"most": MOST_AT_ONCE}
-    used = counter.add(f"{company_id}:upload", time(), files) if files else 0
-    if used > settings.RATE_LIMITS["upload"]:
+    if files and not is_within_rate(company, "upload", files):
         return gettext("Too many files in a minute. Wait a minute, then send them again.")
     return None
 

@@ -21,8 +21,8 @@ from companies.api_acts import Caller, caller_at_work
 from companies.known_callers import CALLERS
 from companies.models import ApiToken, Company
 from companies.tokens import token_digest
-from core.api.addresses import client_network
-from core.api.minute_counter import counter
+from core.api.addresses import request_network
+from core.api.minute_counter import WINDOW_SECONDS, counter
 from core.values.times import whole_seconds
 from portal import access
 from tickets.changes.actors import Actor
@@ -149,10 +149,18 @@ def open_to_strangers(view: View) -> View:
 
 
 def find_visitor(request: HttpRequest, scope: str, ticket_id: int | None) -> Visitor | None:
-    """Return whoever the cookies open this page to."""
+    """Return whoever the cookies open this page to.
+
+    A link opens its ticket also beside a session of another company.
+    """
+    link_secret = request.COOKIES.get(f"{LINK_COOKIE}{ticket_id}", "") if scope == "tickets" else ""
+    link = access.find_link(link_secret) if link_secret else None
+    if link is not None and link.ticket_id != ticket_id:
+        link = None
     if secret := request.COOKIES.get(SESSION_COOKIE, ""):
         session = access.find_session(secret)
-        if session is not None and (not scope or getattr(session, scope)):
+        is_foreign = session and link and session.company_id != link.ticket.company_id
+        if session is not None and not is_foreign and (not scope or getattr(session, scope)):
             return Visitor(
                 session.company,
                 secret,
@@ -163,14 +171,12 @@ def find_visitor(request: HttpRequest, scope: str, ticket_id: int | None) -> Vis
                 token=session.token,
                 marks={"token": session.token.prefix, "page": f"session {session.pk}"},
             )
-    secret = request.COOKIES.get(f"{LINK_COOKIE}{ticket_id}", "") if scope == "tickets" else ""
-    link = access.find_link(secret) if secret else None
-    if link is None or link.ticket_id != ticket_id:
+    if link is None:
         return None
     company = link.ticket.company
     return Visitor(
         company,
-        secret,
+        link_secret,
         company.written_language,
         link.pk,
         link.ticket_id,
@@ -204,7 +210,7 @@ def refuse_early(request: HttpRequest) -> HttpResponse | None:
                 gettext("This page is switched off"),
                 gettext("Answer where you opened the ticket, or ask the platform that you use."),
             )
-    if is_within(f"address:{network_of(request)}", VISITORS_PER_ADDRESS):
+    if is_within(f"address:{request_network(request)}", VISITORS_PER_ADDRESS):
         return None
     with spoken(request):
         return too_often(request)
@@ -212,16 +218,11 @@ def refuse_early(request: HttpRequest) -> HttpResponse | None:
 
 def count_wrong(request: HttpRequest) -> bool:
     """Count a wrong secret; return whether its address has sent too many of them."""
-    return counter.add(f"page:wrong:{network_of(request)}", time()) > WRONG_PER_MINUTE
+    return counter.add(f"page:wrong:{request_network(request)}", time()) > WRONG_PER_MINUTE
 
 
 def is_within(key: str, times: int = 1) -> bool:
     return counter.add(f"page:{key}", time()) <= settings.RATE_LIMITS["page"] * times
-
-
-def network_of(request: HttpRequest) -> str | None:
-    forwarded = request.headers.get("X-Forwarded-For", "")
-    return client_network(request.META.get("REMOTE_ADDR", ""), forwarded, settings.PROXY_COUNT)
 
 
 def spoken(request: HttpRequest) -> Any:
@@ -286,7 +287,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
 def too_often(request: HttpRequest) -> HttpResponse:
     heading = gettext("Too many requests")
     response = problem(request, 429, heading, gettext("Wait a minute, then load this page again."))
-    response["Retry-After"] = str(whole_seconds(60))
+    response["Retry-After"] = str(whole_seconds(WINDOW_SECONDS))
     return response
 
 

@@ -20,9 +20,9 @@ def rate_key(company: Company, rate: str) -> str:
     return f"{company.pk}:{rate}"
 
 
-def is_within_rate(company: Company, rate: str) -> bool:
-    """Count an act on the company's page with those by API."""
-    return counter.add(rate_key(company, rate), time.time()) <= settings.RATE_LIMITS[rate]
+def is_within_rate(company: Company, rate: str, acts: int = 1) -> bool:
+    """Count acts on the company's page with those by API."""
+    return counter.add(rate_key(company, rate), time.time(), acts) <= settings.RATE_LIMITS[rate]
 
 
 class MinuteRate(BaseThrottle):

@@ -2,8 +2,17 @@
 
 from ipaddress import IPv6Address, ip_address, ip_network
 
+from django.conf import settings
+from django.http import HttpRequest
+
 # Providers assign at least a /64 to each customer, who may use any address in it for free.
 IPV6_PREFIX = 64
+
+
+def request_network(request: HttpRequest) -> str | None:
+    """Return the address of a request's client, as limits count it; for IPv6 its network."""
+    forwarded = request.headers.get("X-Forwarded-For", "")
+    return client_network(request.META.get("REMOTE_ADDR", ""), forwarded, settings.PROXY_COUNT)
 
 
 def client_network(peer: str, forwarded: str, proxies: int) -> str | None:

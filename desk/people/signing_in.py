@@ -13,7 +13,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext, gettext_noop
 from unfold.forms import AuthenticationForm
 
-from core.api.addresses import client_network
+from core.api.addresses import request_network
 from core.values.times import whole_seconds
 from desk.people import hashing
 from desk.people.known_devices import known_device, remember_device
@@ -94,8 +94,4 @@ class SigningIn:
 
 def client_address(request: HttpRequest) -> str | None:
     """Return the client's address as limits count it; for IPv6 its network."""
-    return client_network(
-        request.META.get("REMOTE_ADDR", ""),
-        request.headers.get("X-Forwarded-For", ""),
-        settings.PROXY_COUNT,
-    )
+    return request_network(request)

@@ -102,6 +102,17 @@ def test_a_link_opens_its_ticket_alone(by_link: Enter, ticket: Ticket, other: Ti
     assert client.get(page_of(ticket)).status_code == 200
 
 
+def test_a_link_opens_its_ticket_beside_a_session_of_another_company(
+    by_session: Enter, company: Company, ticket: Ticket, other: Ticket
+) -> None:
+    client = by_session(company)
+    assert client.get(access.link_to(other)).status_code == 302
+
+    assert other.company.name in client.get(page_of(other)).content.decode()
+    assert company.name in client.get(page_of(ticket)).content.decode()
+    assert client.get("/c/tickets").status_code == 200
+
+
 def test_a_session_opens_its_company_and_scope_alone(
     by_session: Enter, company: Company, ticket: Ticket, other: Ticket
 ) -> None:
