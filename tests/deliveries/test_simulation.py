@@ -121,6 +121,20 @@ FORMER_FAILURES = {
         subjects=40,
         claim_seconds=30.0,
     ),
+    "the judge found a retry too early whose clock had been moved ahead": Plan(
+        20931,
+        3,
+        18.0,
+        0.03,
+        (
+            Thing(0.5, "receiver", 10.0, 9, "breaks", 2214426914),
+            Thing(0.9644465309718497, "publish", 0.0, 3, "commits", 3267793096),
+            Thing(9.403252537531813, "clock", 9.0, 7, "", 3948584662),
+        ),
+        small=False,
+        subjects=3,
+        claim_seconds=30.0,
+    ),
 }
 
 

@@ -80,8 +80,8 @@ class Book:
     # Number of places for loops, and of loops with a lease at the end.
     places: int = 0
     working: int = 0
-    # The clock of the database was changed.
-    clock_moved: bool = False
+    # Times at which the database's clock was changed, and its offset from then on.
+    clock_moves: list[tuple[float, float]] = field(default_factory=list)
     # A result may have been recorded twice, as an answer of the database was lost.
     unsure: bool = False
     events: dict[int, Entry] = field(default_factory=dict)
@@ -106,6 +106,10 @@ class Book:
         for flight in self.flights.values() if flights is None else flights:
             flights_by_id[flight.id].append(flight)
         return flights_by_id
+
+    def clock_at(self, at: float) -> float:
+        """Return the offset of the database's clock at a time."""
+        return next((moved for since, moved in reversed(self.clock_moves) if since <= at), 0.0)
 
     def disturbed(self) -> list[tuple[float, float]]:
         """Return the spans of faults, and of the service's recovery from them."""
@@ -240,7 +244,7 @@ def read(ledger: list[Entry]) -> Book:
             case "database":
                 note_statement(book, entry["who"], at, entry["trouble"])
             case "clock":
-                book.clock_moved = True
+                book.clock_moves.append((at, entry["moved"]))
                 note_trouble(book, "", at, late_until=at + CLOCK_SECONDS + ORPHANS_SECONDS)
             case "fault" if entry["fault"] == "database slow":
                 until = at + entry["seconds"]

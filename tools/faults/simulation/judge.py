@@ -243,6 +243,8 @@ def too_early(book: Book) -> Iterator[str]:
             if mended or acts or troubled_flights(book, tries):
                 continue
             waited = later.dialled - earlier.ended
+            # Retries become due by the clock, which may have been moved meanwhile.
+            waited += book.clock_at(later.dialled) - book.clock_at(earlier.ended)
             if waited < book.ladder[number] - SLACK:
                 yield f"delivery {id} was tried again after {waited:.3f} s, {since:.3f}"
 
@@ -356,7 +358,7 @@ def claimed_since(book: Book, flight: Flight) -> float:
     It waited while other requests to its host were in flight, or during a fault.
     """
     since = flight.dialled
-    if book.clock_moved or book.troubled(flight.loop, since - ABOUT, since):
+    if book.clock_moves or book.troubled(flight.loop, since - ABOUT, since):
         return since - ABOUT
     host = flight.url.split("/")[2]
     for other in sorted(book.flights.values(), key=lambda each: each.dialled, reverse=True):
@@ -370,7 +372,7 @@ def claimed_since(book: Book, flight: Flight) -> float:
 def secrets_at(book: Book, webhook: Entry, at: float, claimed: float) -> set[str]:
     """Return the secrets that may sign at a time: the current one, and one being rotated."""
     now, coming, since, until = webhook["secret"], "", 1e9, 1e9
-    early = ABOUT if book.clock_moved else SLACK
+    early = ABOUT if book.clock_moves else SLACK
     secrets: set[str] = set()
     for act in [*book.acts, {"act": "rotate", "began": 1e9, "at": 1e9, "how": "end"}]:
         if act["act"] != "rotate" or act.get("webhook", webhook["webhook"]) != webhook["webhook"]:
