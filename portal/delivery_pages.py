@@ -60,7 +60,7 @@ def show_delivery(
     request: VisitorRequest, delivery: Delivery, status: int = 200, error: str = ""
 ) -> HttpResponse:
     parts = delivery_parts(delivery)
-    # What is due already waits for its turn behind others.
+    # A delivery that is due already waits behind others.
     is_ahead = delivery.state == State.WAITING and not is_under_way(delivery)
     context = {
         **parts,
