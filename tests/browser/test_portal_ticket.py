@@ -25,6 +25,9 @@ PHONE = {
 }
 WIDTH = "[document.documentElement.scrollWidth, innerWidth]"
 # Controls that are smaller than a finger.
+TO_BOTTOM = """document.querySelector('[data-most]').hidden = true;
+  document.querySelector('form[action$=answer] button').scrollIntoView({block: 'end'})"""
+ALERT_BOTTOM = "document.querySelector('[data-most]').getBoundingClientRect().bottom"
 BROKEN = """[...document.querySelectorAll("button, .button")]
   .filter(one => one.clientHeight > 60 && !one.innerText.includes(" ")).map(one => one.innerText)"""
 SMALL = """[...document.querySelectorAll("button, .button, textarea, .choice, .file a"),
@@ -182,8 +185,11 @@ def test_files_that_are_too_large_together_stay_in_the_form(
     phone.sees("form [role=alert]", "demasiado")
     large[0].write_bytes(bytes(11 * 2**20))
     phone.do(lambda page: page.locator("#files").set_input_files(large[:1]))
+    # The button is the last of the screen.
+    phone.do(lambda page: page.evaluate(TO_BOTTOM))
     tap(phone, "form[action$=answer] button")
     phone.sees("form [role=alert]", "captura de pantalla")
+    assert phone.do(lambda page: page.evaluate(ALERT_BOTTOM)) <= PHONE["viewport"]["height"]
     phone.do(lambda page: page.locator("#files").set_input_files([]))
     phone.do(lambda page: page.locator("#text").fill("Luego las envío."))
     tap(phone, "form[action$=answer] button")
