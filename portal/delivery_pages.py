@@ -60,7 +60,8 @@ def show_delivery(
     request: VisitorRequest, delivery: Delivery, status: int = 200, error: str = ""
 ) -> HttpResponse:
     parts = delivery_parts(delivery)
-    due = delivery.due_at if delivery.state == State.WAITING else None
+    # A delivery that is due already waits behind others.
+    is_ahead = delivery.state == State.WAITING and not is_under_way(delivery)
     context = {
         **parts,
         "part": "webhooks",
@@ -72,7 +73,7 @@ def show_delivery(
         "headers": request_headers(delivery, parts["stored_event"]),
         "outcome": attempt_outcome(delivery.last_status, delivery.last_error),
         "advice": [] if delivery.state == State.DELIVERED else webhook_words.advice_on(delivery),
-        "due": due and webhook_words.moment_here(due),
+        "due": webhook_words.moment_here(delivery.due_at) if is_ahead else "",
         "zone": zone_name(active_zone(), timezone.now()),
         "notice": notice(request),
         "error": error,

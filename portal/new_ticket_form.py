@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
-from uuid import uuid4
 
 from django import forms
 from django.utils.translation import gettext
@@ -60,7 +59,7 @@ class NewTicketForm(OpeningForm):
     """The reference of the type, its inputs, its files, and the message."""
 
     def __init__(self, company: Company, of_type: TicketType, **options: Any) -> None:
-        super().__init__(initial={"key": uuid4()}, **options)
+        super().__init__(**options)
         self.company, self.of_type = company, of_type
         if reference := reference_field(of_type):
             self.fields.update(reference)

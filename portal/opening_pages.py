@@ -2,8 +2,8 @@
 
 from contextlib import ExitStack
 from datetime import timedelta
+from uuid import UUID
 
-from django.conf import settings
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils import timezone
@@ -26,9 +26,6 @@ from tickets import opening
 from tickets.changes.text_bounds import TextOfDaySpent
 from tickets.models import Ticket, TicketType
 
-# Bytes of a form besides its files.
-OTHER_FIELDS = 512 * 1024
-
 
 @require_safe
 @company_page()
@@ -47,7 +44,9 @@ def new_ticket_page(request: VisitorRequest, type_id: int) -> HttpResponse:
     if of_type is None:
         return not_offered(request)
     if request.method != "POST":
-        return new_form(request, NewTicketForm(company, of_type))
+        # Back loads the page anew, and browsers fill its form in again: it has the same key then.
+        key = UUID(hex=request.visitor.csrf[:32])
+        return new_form(request, NewTicketForm(company, of_type, initial={"key": key}))
     form = NewTicketForm(company, of_type, data=request.POST, files=request.FILES)
     if "key" in form.errors:
         return problem(request, 400, *stale_form_words())
@@ -99,7 +98,7 @@ def new_form(
         "existing": existing,
         # Browsers do not keep chosen files.
         "lost_files": bool(request.FILES),
-        "most_bytes": settings.MAX_UPLOAD_BYTES - OTHER_FIELDS,
+        **ticket_pages.SIZES,
     }
     return render_page(request, "new.html", context, status)
 

@@ -13,7 +13,7 @@ from django.utils.translation import gettext, gettext_noop, ngettext
 
 from companies.api.rates import is_within_rate
 from companies.models import Company
-from core.files.kinds import KINDS
+from core.files.kinds import KINDS, MOST_BYTES
 from core.files.refusals import FileRefused
 from core.values.ids import read_id
 from core.values.texts import is_blank, legible
@@ -39,8 +39,11 @@ NOTICES = {
 # Phones offer camera and files because PDF is among them, and `capture` would leave the camera
 # alone. Pictures are listed one by one, because browsers then convert HEIC.
 ACCEPTED = ",".join(KINDS)
-# The other fields of a form take less than 512 KiB.
-MOST_FILE_BYTES = settings.MAX_UPLOAD_BYTES - 512 * 1024
+# Bounds of a form's files; its other fields take less than 512 KiB.
+SIZES = {
+    "most_bytes": settings.MAX_UPLOAD_BYTES - 512 * 1024,
+    "most_bytes_of_one": MOST_BYTES,
+}
 
 
 class Refused(NamedTuple):
@@ -87,7 +90,7 @@ def show(request: VisitorRequest, ticket_id: int, refused: Refused | None = None
             (f"{DOCUMENT}{pk}", name, errors.get(f"{DOCUMENT}{pk}")) for pk, name in box.documents
         ],
         "accepted": ACCEPTED,
-        "most_bytes": MOST_FILE_BYTES,
+        **SIZES,
         "is_decided": ticket.status in TERMINAL,
         "stars": [
             (number, ngettext("%(number)d star", "%(number)d stars", number) % {"number": number})

@@ -133,9 +133,9 @@ def present_webhook(request: VisitorRequest, webhook_id: int) -> Webhook:
 
 
 def go_to(row: Webhook | Delivery, did: str) -> HttpResponse:
-    """Lead to the page of a row, with the notice of what was done: Reload does not repeat it."""
+    """Lead to the notice of what was done, on the page of a row: Reload does not repeat it."""
     name = "portal_webhook" if isinstance(row, Webhook) else "portal_delivery"
-    address = f"{reverse(name, args=[row.pk])}?did={did}"
+    address = f"{reverse(name, args=[row.pk])}?did={did}#content"
     return HttpResponse(status=303, headers={"Location": address})
 
 

@@ -8,6 +8,7 @@ from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 
 from companies.models import Company
+from companies.tokens import token_digest
 from portal import access
 from tests import builders as build
 from tests import files
@@ -24,6 +25,11 @@ PHONE = {
 }
 WIDTH = "[document.documentElement.scrollWidth, innerWidth]"
 # Controls that are smaller than a finger.
+TO_BOTTOM = """document.querySelector('[data-most]').hidden = true;
+  document.querySelector('form[action$=answer] button').scrollIntoView({block: 'end'})"""
+ALERT_BOTTOM = "document.querySelector('[data-most]').getBoundingClientRect().bottom"
+BROKEN = """[...document.querySelectorAll("button, .button")]
+  .filter(one => one.clientHeight > 60 && !one.innerText.includes(" ")).map(one => one.innerText)"""
 SMALL = """[...document.querySelectorAll("button, .button, textarea, .choice, .file a"),
   ...document.querySelectorAll("input:not([type=hidden], [type=radio])")]
   .filter(one => one.getBoundingClientRect().height < 44).map(one => one.outerHTML)"""
@@ -74,6 +80,7 @@ def tap(tab: Tab, selector: str) -> None:
 def check_fit(tab: Tab) -> None:
     assert tab.do(lambda page: page.evaluate(WIDTH)) == [390, 390]
     assert tab.do(lambda page: page.evaluate(SMALL)) == []
+    assert tab.do(lambda page: page.evaluate(BROKEN)) == []
 
 
 def test_a_photo_answers_the_email_in_one_form(phone: Tab, ticket: Ticket, caja: Path) -> None:
@@ -111,6 +118,21 @@ def test_a_typed_text_survives_a_reload_and_news(phone: Tab, ticket: Ticket, eve
     phone.reload()
     phone.sees("#text")
     assert phone.value("#text") == ""
+    # The page of the form that was sent, with what is new.
+    phone.do(lambda page: page.go_back())
+    phone.sees("#conversation .own", "Le escribo que")
+    assert phone.value("#text") == ""
+
+
+def test_list_and_new_ticket_fit_a_phone(phone: Tab, company: Company, ticket: Ticket) -> None:
+    token = company.tokens.create(prefix="test_page", digest=token_digest("page"))
+    parts = {"tickets": True, "webhooks": True, "ticket_id": None, "return_url": ""}
+    secret, _ = access.issue_session(company, token, language="es", **parts)
+    phone.visit(f"/c/s/{secret}")
+    for address in ("", "?q=caja", "/new", "/new/5"):
+        assert phone.visit(f"/c/tickets{address}") == 200
+        check_fit(phone)
+        assert phone.violations() == []
 
 
 def test_a_decision_appears_with_its_forms(phone: Tab, ticket: Ticket, eve: Agent) -> None:
@@ -160,7 +182,14 @@ def test_files_that_are_too_large_together_stay_in_the_form(
 
     tap(phone, "form[action$=answer] button")
 
-    phone.sees("form [role=alert]", "demasiado grandes")
+    phone.sees("form [role=alert]", "demasiado")
+    large[0].write_bytes(bytes(11 * 2**20))
+    phone.do(lambda page: page.locator("#files").set_input_files(large[:1]))
+    # The button is the last of the screen.
+    phone.do(lambda page: page.evaluate(TO_BOTTOM))
+    tap(phone, "form[action$=answer] button")
+    phone.sees("form [role=alert]", "captura de pantalla")
+    assert phone.do(lambda page: page.evaluate(ALERT_BOTTOM)) <= PHONE["viewport"]["height"]
     phone.do(lambda page: page.locator("#files").set_input_files([]))
     phone.do(lambda page: page.locator("#text").fill("Luego las envío."))
     tap(phone, "form[action$=answer] button")

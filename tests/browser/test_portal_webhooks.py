@@ -20,6 +20,7 @@ from webhooks.targets import Policy
 PHONE = {"width": 390, "height": 844}
 SCREEN = {"width": 1280, "height": 800}
 TOO_WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+TOP = "document.querySelector('#test .notice').getBoundingClientRect().top"
 # Links in sentences are exempt; everything else must suit a thumb.
 SMALL = """[...document.querySelectorAll('main a, main button, main input, main select, summary')]
   .filter(one => one.type !== 'hidden' && one.getBoundingClientRect().height < 44)
@@ -79,6 +80,8 @@ def test_every_page_is_legible(
         tab.visit(f"/c/webhooks/{webhook.pk}")
         tab.do(lambda page: page.click("button[value=test]"))
         tab.sees("#test .notice")
+        top = tab.do(lambda page: page.evaluate(TOP))
+        assert 0 <= top < size["height"], "the result is on the screen"
         look("tested")
         tab.visit(f"/c/webhooks/{webhook.pk}/secret")
         tab.do(lambda page: page.click("main button[type=submit]"))

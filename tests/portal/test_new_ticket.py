@@ -232,6 +232,23 @@ def test_form_sent_twice_opens_one_ticket(by_session: Enter, company: Company) -
     assert send(client, 4, shipment="T1", key=key, text="Rota.").status_code == 303
 
 
+def test_form_that_is_sent_again_after_back_opens_one_ticket(
+    by_session: Enter, company: Company
+) -> None:
+    client = by_session(company)
+
+    for _ in range(2):
+        page = client.get(f"{NEW}/{CARRIER}").content.decode()
+        key = re.search(r'name="key" value="([^"]+)"', page)
+        assert key is not None
+        assert send(client, CARRIER, key=key[1]).status_code == 303
+
+    assert Ticket.objects.count() == 1
+    # Somebody else's words are another ticket.
+    assert send(client, CARRIER, key=key[1], text="Otra.").status_code == 303
+    assert Ticket.objects.count() == 2
+
+
 def test_key_of_another_company_opens_nothing_of_theirs(
     by_session: Enter, company: Company, birch: Company
 ) -> None:

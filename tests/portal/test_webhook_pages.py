@@ -193,7 +193,8 @@ def test_a_failing_webhook_is_mended_tested_and_caught_up(
     assert "The receiver does not let us in." in text
 
     changed = act(browser, address(webhook), act="url", url=f" {url} ")
-    assert (changed.status_code, changed["Location"]) == (303, f"{address(webhook)}?did=url")
+    assert changed.status_code == 303
+    assert changed["Location"] == f"{address(webhook)}?did=url#content"
     assert "The new URL counts from now on." in read(browser, changed["Location"])
 
     text = text_of(act(browser, address(webhook), act="test"))
@@ -201,7 +202,7 @@ def test_a_failing_webhook_is_mended_tested_and_caught_up(
     assert "It refused one that was changed on the way, as it should. All is well." in text
 
     recovered = act(browser, address(webhook), act="recover", since="all")
-    assert recovered["Location"] == f"{address(webhook)}?did=recovered&count=2"
+    assert recovered["Location"] == f"{address(webhook)}?did=recovered&count=2#content"
     deliver(loopback)
 
     text = read(browser, recovered["Location"])
@@ -288,13 +289,28 @@ def test_a_delivery_is_sent_again_once(world: World, browser: Client) -> None:
 
     dids = [act(browser, url, attempts=10)["Location"].partition("?did=")[2] for _ in range(2)]
 
-    assert dids == ["again", "already"]
+    assert dids == ["again#content", "already#content"]
     row = Delivery.objects.get()
     assert (row.archived_on, row.asked_times) == (OPEN, 1)
     assert "It is being sent again." in read(browser, f"{url}?did=again")
     # It was tried meanwhile.
     Delivery.objects.update(state=State.GIVEN_UP, archived_on=timezone.now().date(), attempts=11)
-    assert act(browser, url, attempts=10)["Location"].endswith("already")
+    assert act(browser, url, attempts=10)["Location"].endswith("already#content")
+
+
+def test_a_delivery_names_its_next_attempt_while_that_is_ahead(
+    world: World, browser: Client
+) -> None:
+    publish(world.webhooks[0])
+    delivery = Delivery.objects.get()
+    due = timezone.now().replace(microsecond=0) + timedelta(hours=1)
+    Delivery.objects.update(due_at=due, created_at=due.replace(minute=7, second=58))
+    assert "Next attempt: " in read(browser, f"/c/deliveries/{delivery.pk}")
+    assert re.search(r"\d:07:58\b", read(browser, address(world.webhooks[0])))
+
+    # It waits behind an earlier one.
+    Delivery.objects.update(due_at=timezone.now() - timedelta(minutes=3))
+    assert "Next attempt: " not in read(browser, f"/c/deliveries/{delivery.pk}")
 
 
 def test_a_person_who_asks_too_often_is_told_so(world: World, browser: Client) -> None:
@@ -324,7 +340,7 @@ def test_the_span_to_recover_is_what_was_chosen(
 
     done = act(browser, address(webhook), act="recover", since=since)
 
-    assert done["Location"].endswith(f"count={count}")
+    assert done["Location"].endswith(f"count={count}#content")
 
 
 @pytest.mark.parametrize(

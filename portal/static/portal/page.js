@@ -10,7 +10,9 @@ document.addEventListener("submit", (event) => {
   const large = form.querySelector("[data-most]");
   if (large) {
     const files = [...form.querySelectorAll("[type=file]")].flatMap((one) => [...one.files]);
-    large.hidden = files.reduce((sum, one) => sum + one.size, 0) <= Number(large.dataset.most);
+    large.hidden = files.reduce((sum, one) => sum + one.size, 0) <= Number(large.dataset.most)
+      && files.every((one) => one.size <= Number(large.dataset.each));
+    large.scrollIntoView({ block: "nearest" });
   }
   if (form.dataset.sent || large?.hidden === false) return event.preventDefault();
   mark(form, true);
