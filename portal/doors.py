@@ -6,6 +6,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST, require_safe
 
+from companies.tokens import token_digest
 from portal import access
 from portal.models import PortalSession
 from portal.problems import problem
@@ -28,7 +29,7 @@ def link_page(request: HttpRequest, secret: str) -> HttpResponse:
     """Let in whoever opens a link of an email; the secret leaves the address bar at once."""
     link = access.find_link(secret)
     if link is None:
-        return refuse_secret(request, access.is_old_link(secret), "over_link")
+        return refuse_secret(request, secret, "over_link")
     response = redirect("portal_ticket", link.ticket_id)
     links = [name for name in request.COOKIES if name.startswith(LINK_COOKIE)]
     for name in links[: -MOST_LINK_COOKIES + 1]:
@@ -50,9 +51,9 @@ def session_page(request: HttpRequest, secret: str) -> HttpResponse:
         set_cookie(response, SESSION_COOKIE, key, int(access.SESSION_LIFETIME.total_seconds()))
         return response
     own = access.find_session(request.COOKIES.get(SESSION_COOKIE, ""))
-    if own is not None and access.opens(own, secret):
+    if own is not None and own.url_digest == token_digest(secret):
         return redirect(first_page(own))
-    return refuse_secret(request, access.is_old_session(secret), "over_session")
+    return refuse_secret(request, secret, "over_session")
 
 
 @require_POST
@@ -60,7 +61,8 @@ def session_page(request: HttpRequest, secret: str) -> HttpResponse:
 def leave_page(request: VisitorRequest) -> HttpResponse:
     """End the session, and go back to the platform."""
     session = request.visitor.session
-    access.end_session(request.visitor.secret)
+    own = PortalSession.objects.filter(key_digest=token_digest(request.visitor.secret))
+    access.end_sessions(own)
     if session and session.return_url:
         response = HttpResponse(status=303, headers={"Location": session.return_url})
     else:
@@ -87,8 +89,9 @@ def set_cookie(response: HttpResponse, name: str, secret: str, seconds: int) -> 
     )
 
 
-def refuse_secret(request: HttpRequest, is_old: bool, name: str) -> HttpResponse:
+def refuse_secret(request: HttpRequest, secret: str, name: str) -> HttpResponse:
     """Answer a secret that opens nothing: 410 if it once did, else 404."""
+    is_old = access.was_door(secret)
     if not is_old and count_wrong(request):
         return problem(request, "too_often")
     return problem(request, name, None if is_old else 404)
