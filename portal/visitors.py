@@ -78,6 +78,8 @@ class VisitorRequest(HttpRequest):
     """Request of a page with `company_page`."""
 
     visitor: Visitor
+    # Part of the page that the view belongs to.
+    part: str
 
 
 def company_page(*, scope: str = "tickets") -> Callable[[View], View]:
@@ -96,7 +98,7 @@ def company_page(*, scope: str = "tickets") -> Callable[[View], View]:
             visitor = find_visitor(request, scope, kwargs.get("ticket_id"))
             if visitor is None:
                 return problem(request, "closed")
-            request.visitor = visitor
+            request.visitor, request.part = visitor, scope
             CALLERS.remember("page", visitor.secret, f"company {visitor.company.pk}")
             caller_at_work.set(Caller(visitor.company.pk, visitor.marks))
             if not is_within(f"visitor:{token_digest(visitor.secret)[:32]}"):
@@ -194,6 +196,5 @@ def render_page(
     request: VisitorRequest, template: str, context: dict[str, Any], status: int = 200
 ) -> HttpResponse:
     """Render a template of `templates/portal/` with the visitor."""
-    return render(
-        request, f"portal/{template}", {**context, "visitor": request.visitor}, status=status
-    )
+    framed = {**context, "visitor": request.visitor, "part": request.part}
+    return render(request, f"portal/{template}", framed, status=status)
