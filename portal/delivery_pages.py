@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext
 
@@ -31,10 +31,7 @@ COLOURS: dict[int, str] = {State.DELIVERED: "green", State.GIVEN_UP: "red"}
 
 @company_page(scope="webhooks")
 def delivery_page(request: VisitorRequest, delivery_id: UUID) -> HttpResponse:
-    try:
-        delivery = log.company_delivery(request.visitor.company, delivery_id)
-    except Delivery.DoesNotExist as error:
-        raise Http404 from error
+    delivery = log.company_delivery(request.visitor.company, delivery_id)
     if request.method != "POST":
         return show_delivery(request, delivery)
     if delivery.webhook.deleted_at is not None:

@@ -8,7 +8,8 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.core.exceptions import ObjectDoesNotExist
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.utils import timezone, translation
 from django.utils.crypto import constant_time_compare, salted_hmac
@@ -27,6 +28,7 @@ from portal.models import PortalSession, TicketLink
 from portal.problems import private, problem
 from tickets.changes.actors import Actor
 from tickets.statuses import By
+from webhooks.services import UnknownWebhook
 
 SESSION_COOKIE = "page_session"
 LINK_COOKIE = "page_ticket_"
@@ -87,7 +89,7 @@ def company_page(*, scope: str = "tickets") -> Callable[[View], View]:
 
     `scope` is the part that it belongs to: tickets, webhooks, or "" for any session. A link's
     visitor gets only views with the parameter `ticket_id`, for the link's ticket. POST needs the
-    form's token.
+    form's token. A row that does not exist is a 404.
     """
 
     def decorate(view: View) -> View:
@@ -124,7 +126,10 @@ def answer(
     if is_act and visitor.session is not None:
         # Before the act: an erasure waits for requests of tokens that were used lately.
         record_token_use(visitor.session.token, timezone.now())
-    response = view(request, *args, **kwargs)
+    try:
+        response = view(request, *args, **kwargs)
+    except (ObjectDoesNotExist, UnknownWebhook) as error:
+        raise Http404 from error
     if is_act and visitor.link is not None and response.status_code < 400:
         access.note_use(visitor.link.pk, visitor.company.pk)
     return response

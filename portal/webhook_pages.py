@@ -7,7 +7,6 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F
 from django.http import Http404, HttpResponse
-from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
@@ -77,8 +76,6 @@ def webhook_page(request: VisitorRequest, webhook_id: int) -> HttpResponse:
         raise Http404
     try:
         return ACTS[act](request, webhook)
-    except services.UnknownWebhook as error:
-        raise Http404 from error
     except REFUSALS as error:
         status, text = refusal(act, error)
         return show_webhook(request, webhook_id, status, error={act: text})
@@ -145,7 +142,7 @@ def notice(request: VisitorRequest) -> str:
 
 
 def present_webhook(request: VisitorRequest, webhook_id: int) -> Webhook:
-    return get_object_or_404(request.visitor.company.webhooks.present(), pk=webhook_id)
+    return request.visitor.company.webhooks.present().get(pk=webhook_id)
 
 
 def go_to(row: Webhook | Delivery, did: str) -> HttpResponse:
