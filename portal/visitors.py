@@ -124,7 +124,7 @@ def answer(
     """Call a view; record the use of a session's token, or the first act through a link."""
     is_act = request.method == "POST"
     if is_act and visitor.session is not None:
-        # Before the act: an erasure waits for requests of tokens that were used lately.
+        # Written first: an erasure waits for requests of tokens that were used lately.
         record_token_use(visitor.session.token, timezone.now())
     try:
         response = view(request, *args, **kwargs)

@@ -50,13 +50,18 @@ NOTICES = {
     "already": gettext_noop("It is being sent already, or was since you opened the page."),
 }
 TOO_OFTEN = gettext_noop("Asked for too often today: try again tomorrow.")
-REFUSALS = (
-    BadTarget,
-    services.AlreadyRegistered,
-    redelivery.AskedTooOften,
-    signed_test.CannotTest,
-    TooManyTestSends,
-)
+REFUSALS: dict[type[Exception], tuple[int, str]] = {
+    services.AlreadyRegistered: (
+        409,
+        gettext_noop("Webhook %(webhook)d already sends the same events to this URL."),
+    ),
+    redelivery.AskedTooOften: (429, TOO_OFTEN),
+    signed_test.CannotTest: (422, gettext_noop("Nothing can be sent at present. Try again later.")),
+    TooManyTestSends: (
+        429,
+        gettext_noop("Too many tests at a time. Wait a minute, then try again."),
+    ),
+}
 
 
 @require_safe
@@ -76,25 +81,12 @@ def webhook_page(request: VisitorRequest, webhook_id: int) -> HttpResponse:
         raise Http404
     try:
         return ACTS[act](request, webhook)
-    except REFUSALS as error:
-        status, text = refusal(act, error)
-        return show_webhook(request, webhook_id, status, error={act: text})
-
-
-def refusal(act: str, error: Exception) -> tuple[int, str]:
-    """Return the status and the text that refuse an act. `error`: one of REFUSALS."""
-    match error:
-        case BadTarget():
-            return 400 if act == "url" else 422, webhook_words.target_words(error)
-        case services.AlreadyRegistered():
-            text = gettext("Webhook %(webhook)d already sends the same events to this URL.")
-            return 409, text % {"webhook": error.webhook_id}
-        case signed_test.CannotTest():
-            return 422, gettext("Nothing can be sent at present. Try again later.")
-        case TooManyTestSends():
-            return 429, gettext("Too many tests at a time. Wait a minute, then try again.")
-        case _:
-            return 429, gettext(TOO_OFTEN)
+    except BadTarget as error:
+        status, text = 400 if act == "url" else 422, webhook_words.target_words(error)
+    except tuple(REFUSALS) as error:
+        status, words = REFUSALS[type(error)]
+        text = gettext(words) % {"webhook": getattr(error, "webhook_id", 0)}
+    return show_webhook(request, webhook_id, status, error={act: text})
 
 
 def show_webhook(
