@@ -111,18 +111,16 @@ def company_page(*, scope: str = "tickets") -> Callable[[View], View]:
                 translation.override(visitor.language),
                 timezone.override(visitor.company.zone),
             ):
-                return answer(visitor, view, request, *args, **kwargs)
+                return answer(view, request, *args, **kwargs)
 
         return page
 
     return decorate
 
 
-def answer(
-    visitor: Visitor, view: View, request: VisitorRequest, *args: Any, **kwargs: Any
-) -> HttpResponseBase:
+def answer(view: View, request: VisitorRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
     """Call a view; record the use of a session's token, or the first act through a link."""
-    is_act = request.method == "POST"
+    visitor, is_act = request.visitor, request.method == "POST"
     if is_act and visitor.session is not None:
         # Written first: an erasure waits for requests of tokens that were used lately.
         record_token_use(visitor.session.token, timezone.now())
