@@ -15,7 +15,7 @@ from companies.api.views import Refusal
 from config.error_bodies import body
 from core.values.times import whole_seconds
 from core.watch.doctor import first_line
-from portal import visitors
+from portal.problems import problem
 
 logger = logging.getLogger(__name__)
 
@@ -118,9 +118,10 @@ def for_visitors(request: HttpRequest) -> bool:
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    is_large = isinstance(exception, RequestDataTooBig)
     if for_visitors(request):
-        return visitors.bad_request(request, is_large=isinstance(exception, RequestDataTooBig))
-    if isinstance(exception, RequestDataTooBig):
+        return problem(request, "too_large" if is_large else "malformed")
+    if is_large:
         return error_response(request, 413, "The body is too large.")
     return error_response(request, 400, "The request is malformed.")
 
@@ -135,7 +136,7 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     if for_people(request):
         return defaults.page_not_found(request, exception)
     if for_visitors(request):
-        return visitors.not_found(request)
+        return problem(request, "not_found")
     return error_response(request, 404, NOT_FOUND)
 
 
@@ -149,5 +150,5 @@ def server_error(request: HttpRequest) -> HttpResponse:
     if for_people(request):
         return defaults.server_error(request)
     if for_visitors(request):
-        return visitors.server_error(request)
+        return problem(request, "broken")
     return error_response(request, 500, BROKEN)

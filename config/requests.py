@@ -41,7 +41,7 @@ METHODS = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"}
 
 
 class CountRequests:
-    """Middleware that counts and times answers of the API and of the desk.
+    """Middleware that counts and times answers of the API, the company's page and the desk.
 
     Series are labelled by URL pattern, so that unknown paths do not create new ones.
     """
@@ -57,22 +57,26 @@ class CountRequests:
 
 
 def count_answer(request: HttpRequest, status: int, seconds: float) -> None:
-    """Count an answer of the API or the desk; probes, static files and documents are left out."""
+    """Count an answer; probes, static files and documents are left out."""
     method = request.method if request.method in METHODS else "other"
     match = request.resolver_match
-    view = getattr(match.func, "cls", None) if match else None
+    rate = rate_class(request.path, getattr(match.func, "cls", None), method) if match else ""
     if request.path.startswith("/admin/"):
         counting.count(catalogue.DESK_REQUESTS, str(method), str(status))
         counting.count_time(catalogue.DESK_DURATION, seconds)
-    elif match and view and issubclass(view, BearerView):
+    elif match and rate:
         counting.count(catalogue.API_REQUESTS, match.route, str(method), str(status))
-        counting.count_time(catalogue.API_DURATION, seconds, rate_class(view, method))
+        counting.count_time(catalogue.API_DURATION, seconds, rate)
     elif match is None and status == HTTPStatus.NOT_FOUND:
         counting.count(catalogue.API_REQUESTS, "unmatched", str(method), str(status))
 
 
-def rate_class(view: type[BearerView], method: str | None) -> str:
-    """Return the class of a view's rate limit (companies.api.rates)."""
+def rate_class(path: str, view: type | None, method: str | None) -> str:
+    """Return the class of a rate limit (companies.api.rates); "" if the view is not limited."""
+    if path.startswith("/c/"):
+        return "page"
+    if view is None or not issubclass(view, BearerView):
+        return ""
     if issubclass(view, PlatformView):
         return "feed"
     reading = method in ("GET", "HEAD", "OPTIONS")

@@ -28,14 +28,6 @@ URL_LIFETIME = timedelta(minutes=5)
 SESSION_LIFETIME = timedelta(hours=8)
 
 
-class PageOff(Exception):
-    """The company's page is switched off."""
-
-
-class NothingToEnd(LookupError):
-    """There is no such ticket or company."""
-
-
 class EndedDoors(NamedTuple):
     """Numbers of doors that were ended."""
 
@@ -68,11 +60,6 @@ def find_link(secret: str) -> TicketLink | None:
     return found.select_related("ticket__company").first()
 
 
-def is_old_link(secret: str) -> bool:
-    """Return whether this is the secret of a link that no longer opens anything."""
-    return TicketLink.objects.filter(digest=token_digest(secret)).exists()
-
-
 def note_use(link_id: int, company_id: int) -> None:
     """Record the first act through a link."""
     if TicketLink.objects.filter(pk=link_id, used_at=None).update(used_at=timezone.now()):
@@ -85,34 +72,23 @@ def end_links(links: QuerySet[TicketLink]) -> int:
 
 
 def issue_session(
-    company: Company,
-    token: ApiToken,
-    *,
-    tickets: bool,
-    webhooks: bool,
-    ticket_id: int | None,
-    language: str,
-    return_url: str,
+    company: Company, token: ApiToken, *, ticket_id: int | None = None, **choices: Any
 ) -> tuple[str, datetime]:
     """Create a session; return the secret of the address that opens it, and its expiry.
 
-    Raises Ticket.DoesNotExist for a ticket of somebody else, and PageOff.
+    `choices` are fields of PortalSession: its parts, language and return_url. Raises
+    Ticket.DoesNotExist for a ticket of somebody else.
     """
-    if not settings.COMPANY_PAGE:
-        raise PageOff
     ticket = company.tickets.only("pk").get(pk=ticket_id) if ticket_id is not None else None
     now, secret = timezone.now(), secrets.token_urlsafe(SECRET_BYTES)
     PortalSession.objects.create(
         company=company,
         token=token,
         ticket=ticket,
-        tickets=tickets,
-        webhooks=webhooks,
-        language=language,
-        return_url=return_url,
         url_digest=token_digest(secret),
         created_at=now,
         expires_at=now + URL_LIFETIME,
+        **choices,
     )
     return secret, now + URL_LIFETIME
 
@@ -144,19 +120,13 @@ def find_session(key: str) -> PortalSession | None:
     return found.select_related("company", "token").first()
 
 
-def is_old_session(secret: str) -> bool:
-    """Return whether this is the secret of a session that was opened before, or is over."""
-    return PortalSession.objects.filter(url_digest=token_digest(secret)).exists()
-
-
-def opens(session: PortalSession, secret: str) -> bool:
-    """Return whether this secret was that of the session's address."""
-    return session.url_digest == token_digest(secret)
-
-
-def end_session(key: str) -> None:
-    """End the session of this cookie, if there is one."""
-    end_sessions(PortalSession.objects.filter(key_digest=token_digest(key)))
+def was_door(secret: str) -> bool:
+    """Return whether this is the secret of a link, or of a session's address, open or not."""
+    digest = token_digest(secret)
+    return (
+        TicketLink.objects.filter(digest=digest).exists()
+        or PortalSession.objects.filter(url_digest=digest).exists()
+    )
 
 
 def end_sessions(sessions: QuerySet[PortalSession]) -> int:
@@ -184,14 +154,7 @@ def doors(
 def end_doors(
     *, ticket_id: int | None = None, company_id: int | None = None, dry_run: bool = False
 ) -> EndedDoors:
-    """End the live links to a ticket; or those of a company, and its sessions.
-
-    Raises NothingToEnd if the ticket or company does not exist.
-    """
-    if company_id is not None and not Company.objects.filter(pk=company_id).exists():
-        raise NothingToEnd(f"There is no company {company_id}.")
-    if ticket_id is not None and not Ticket.objects.filter(pk=ticket_id).exists():
-        raise NothingToEnd(f"There is no ticket {ticket_id}.")
+    """End the live links to a ticket; or those of a company, and its sessions."""
     found = doors(ticket_id=ticket_id, company_id=company_id)
     links, sessions = found[0].filter(live=True), found[1].filter(live=True)
     if dry_run:

@@ -22,6 +22,7 @@ from tickets.models import Ticket
 
 SCOPES = ("tickets", "webhooks")
 LONGEST_URL = 2000
+OFF = "The company's page is switched off here."
 
 
 class OpenPortal(Body):
@@ -74,7 +75,7 @@ PortalSessionCreated = shape("PortalSessionCreated", data=PortalUrl())
                 "expires_at": "2026-01-02 10:05:00",
             }
         },
-        errors={404: None, 422: {"page_off": "The company's page is switched off here."}},
+        errors={404: None, 422: {"page_off": OFF}},
         idempotent=True,
     )
 )
@@ -82,22 +83,15 @@ class PortalSessions(CompanyView):
     @idempotent
     def post(self, request: CompanyRequest) -> Response:
         body = OpenPortal.read(request)
-        scope = body.get("scope", SCOPES)
+        if not settings.COMPANY_PAGE:
+            raise Unprocessable(OFF, code="page_off")
+        scope = body.pop("scope", SCOPES)
+        parts = {part: part in scope for part in SCOPES}
         try:
             secret, expires_at = access.issue_session(
-                request.company,
-                request.token,
-                tickets="tickets" in scope,
-                webhooks="webhooks" in scope,
-                ticket_id=body.get("ticket_id"),
-                language=body.get("language", ""),
-                return_url=body.get("return_url", ""),
+                request.company, request.token, **parts, **body
             )
         except Ticket.DoesNotExist as error:
             raise Http404 from error
-        except access.PageOff as error:
-            raise Unprocessable(
-                "The company's page is switched off here.", code="page_off"
-            ) from error
         url = SecretText(f"{settings.PUBLIC_URL or base_of(request)}/c/s/{secret}")
         return Response({"data": {"url": url, "expires_at": format_utc(expires_at)}})

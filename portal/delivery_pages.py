@@ -2,15 +2,14 @@
 
 from uuid import UUID
 
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext
-from django.views.decorators.http import require_http_methods
 
 from core.values.zones import active_zone, zone_name
 from deliveries import redelivery
 from deliveries.engine.loans import Headers
-from deliveries.engine.rendering import plain_headers, signed_headers, standard_headers
+from deliveries.engine.rendering import plain_headers, signed_headers
 from deliveries.models import Delivery, Event, State
 from deliveries.monitoring import log
 from deliveries.monitoring.delivery_details import attempt_outcome, delivery_parts
@@ -30,13 +29,9 @@ MASKED = {
 COLOURS: dict[int, str] = {State.DELIVERED: "green", State.GIVEN_UP: "red"}
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
 @company_page(scope="webhooks")
 def delivery_page(request: VisitorRequest, delivery_id: UUID) -> HttpResponse:
-    try:
-        delivery = log.company_delivery(request.visitor.company, delivery_id)
-    except Delivery.DoesNotExist as error:
-        raise Http404 from error
+    delivery = log.company_delivery(request.visitor.company, delivery_id)
     if request.method != "POST":
         return show_delivery(request, delivery)
     if delivery.webhook.deleted_at is not None:
@@ -64,9 +59,6 @@ def show_delivery(
     is_ahead = delivery.state == State.WAITING and not is_under_way(delivery)
     context = {
         **parts,
-        "part": "webhooks",
-        "wide": True,
-        "method": "POST",
         "delivery": delivery,
         "colour": COLOURS.get(delivery.state, ""),
         "webhook": delivery.webhook,
@@ -87,8 +79,7 @@ def request_headers(delivery: Delivery, event: Event | None) -> Headers:
     headers = plain_headers("…" if masked_token(webhook) else None)
     if event is not None and webhook.signed:
         fact_id, sequence = event.fact_id or UUID(int=event.pk), event.sequence or event.pk
-        sample, now = Sample(str(delivery.pk), str(fact_id), sequence, b""), timezone.now()
-        headers += signed_headers(sample, webhook.type_name, "-", now)
-        if webhook.standard_headers:
-            headers += standard_headers(sample, "-", now)
+        sample = Sample(str(delivery.pk), str(fact_id), sequence, b"")
+        standard, now = webhook.standard_headers, timezone.now()
+        headers += signed_headers(sample, webhook.type_name, "-", now, standard=standard)
     return [(name, MASKED.get(name, value)) for name, value in headers]

@@ -4,11 +4,12 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_GET, require_POST, require_safe
 
+from companies.tokens import token_digest
 from portal import access
 from portal.models import PortalSession
+from portal.problems import problem
 from portal.visitors import (
     LINK_COOKIE,
     MOST_LINK_COOKIES,
@@ -17,23 +18,9 @@ from portal.visitors import (
     company_page,
     count_wrong,
     open_to_strangers,
-    problem,
-    spoken,
-    too_often,
 )
 
 PATH = "/c/"
-OVER_LINK = (
-    gettext_noop("This link no longer opens the ticket"),
-    gettext_noop(
-        "Open the link in our latest email about the ticket, or go to where you opened the ticket."
-        " Links end some weeks after a ticket's last change."
-    ),
-)
-OVER_SESSION = (
-    gettext_noop("This address was already used, or is too old"),
-    gettext_noop("Go back to the platform that you use, and press the button again."),
-)
 
 
 @require_safe
@@ -42,7 +29,7 @@ def link_page(request: HttpRequest, secret: str) -> HttpResponse:
     """Let in whoever opens a link of an email; the secret leaves the address bar at once."""
     link = access.find_link(secret)
     if link is None:
-        return refuse_secret(request, access.is_old_link(secret), *OVER_LINK)
+        return refuse_secret(request, secret, "over_link")
     response = redirect("portal_ticket", link.ticket_id)
     links = [name for name in request.COOKIES if name.startswith(LINK_COOKIE)]
     for name in links[: -MOST_LINK_COOKIES + 1]:
@@ -64,21 +51,22 @@ def session_page(request: HttpRequest, secret: str) -> HttpResponse:
         set_cookie(response, SESSION_COOKIE, key, int(access.SESSION_LIFETIME.total_seconds()))
         return response
     own = access.find_session(request.COOKIES.get(SESSION_COOKIE, ""))
-    if own is not None and access.opens(own, secret):
+    if own is not None and own.url_digest == token_digest(secret):
         return redirect(first_page(own))
-    return refuse_secret(request, access.is_old_session(secret), *OVER_SESSION)
+    return refuse_secret(request, secret, "over_session")
 
 
 @require_POST
 @company_page(scope="")
 def leave_page(request: VisitorRequest) -> HttpResponse:
     """End the session, and go back to the platform."""
-    access.end_session(request.visitor.secret)
-    if request.visitor.return_url:
-        response: HttpResponse = HttpResponse(status=303)
-        response["Location"] = request.visitor.return_url
+    session = request.visitor.session
+    own = PortalSession.objects.filter(key_digest=token_digest(request.visitor.secret))
+    access.end_sessions(own)
+    if session and session.return_url:
+        response = HttpResponse(status=303, headers={"Location": session.return_url})
     else:
-        response = problem(request, 200, gettext("You have left"), gettext("You can close this."))
+        response = problem(request, "left")
     response.delete_cookie(SESSION_COOKIE, path=PATH, samesite="Lax")
     return response
 
@@ -101,9 +89,9 @@ def set_cookie(response: HttpResponse, name: str, secret: str, seconds: int) -> 
     )
 
 
-def refuse_secret(request: HttpRequest, is_old: bool, heading: str, text: str) -> HttpResponse:
+def refuse_secret(request: HttpRequest, secret: str, name: str) -> HttpResponse:
     """Answer a secret that opens nothing: 410 if it once did, else 404."""
-    with spoken(request):
-        if not is_old and count_wrong(request):
-            return too_often(request)
-        return problem(request, 410 if is_old else 404, gettext(heading), gettext(text))
+    is_old = access.was_door(secret)
+    if not is_old and count_wrong(request):
+        return problem(request, "too_often")
+    return problem(request, name, None if is_old else 404)

@@ -14,14 +14,8 @@ from core.files.refusals import FileRefused
 from core.values.zones import active_zone, moment_text
 from portal import ticket_pages
 from portal.new_ticket_form import NewTicketForm
-from portal.visitors import (
-    ACTOR,
-    VisitorRequest,
-    company_page,
-    problem,
-    render_page,
-    stale_form_words,
-)
+from portal.problems import problem
+from portal.visitors import ACTOR, VisitorRequest, company_page, render_page
 from tickets import opening
 from tickets.changes.text_bounds import TextOfDaySpent
 from tickets.models import Ticket, TicketType
@@ -49,7 +43,7 @@ def new_ticket_page(request: VisitorRequest, type_id: int) -> HttpResponse:
         return new_form(request, NewTicketForm(company, of_type, initial={"key": key}))
     form = NewTicketForm(company, of_type, data=request.POST, files=request.FILES)
     if "key" in form.errors:
-        return problem(request, 400, *stale_form_words())
+        return problem(request, "stale", 400)
     try:
         ticket = open_valid(form)
     except opening.InvalidTicket:

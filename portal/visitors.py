@@ -1,32 +1,34 @@
-"""Visitors of the company's page, and the frame of its views: who may, how often, in what words."""
+"""Visitors of the company's page, and the frame of its views: who may, and how often."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import wraps
 from time import time
 from typing import Any, cast
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseNotAllowed
+from django.core.exceptions import ObjectDoesNotExist
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.utils import timezone, translation
-from django.utils.cache import patch_vary_headers
 from django.utils.crypto import constant_time_compare, salted_hmac
-from django.utils.translation import get_language_from_request, gettext
 from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods
 
 from companies.api.authentication import record_token_use
 from companies.api_acts import Caller, caller_at_work
 from companies.known_callers import CALLERS
-from companies.models import ApiToken, Company
+from companies.models import Company
 from companies.tokens import token_digest
 from core.api.addresses import request_network
-from core.api.minute_counter import WINDOW_SECONDS, counter
-from core.values.times import whole_seconds
+from core.api.minute_counter import counter
 from portal import access
+from portal.models import PortalSession, TicketLink
+from portal.problems import private, problem
 from tickets.changes.actors import Actor
 from tickets.statuses import By
+from webhooks.services import UnknownWebhook
 
 SESSION_COOKIE = "page_session"
 LINK_COOKIE = "page_ticket_"
@@ -37,12 +39,6 @@ MOST_LINK_COOKIES = 20
 WRONG_PER_MINUTE = 30
 # Several people share an address.
 VISITORS_PER_ADDRESS = 5
-HEADERS = {
-    "Cache-Control": "private, no-store",
-    "Referrer-Policy": "no-referrer",
-    "X-Robots-Tag": "noindex, nofollow",
-}
-METHODS = ("GET", "HEAD", "POST")
 ACTOR = Actor(By.COMPANY, "page")
 
 View = Callable[..., HttpResponseBase]
@@ -50,23 +46,14 @@ View = Callable[..., HttpResponseBase]
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Person of a company, who came by a link to `ticket_id`, or with a session."""
+    """Person of a company, who came with a session, or by a link to a ticket."""
 
     company: Company
     # Secret of the cookie.
     secret: str
     language: str
-    # Id of the link, and the only ticket that it opens.
-    link_id: int | None = None
-    ticket_id: int | None = None
-    # Parts that a session opens.
-    tickets: bool = False
-    webhooks: bool = False
-    return_url: str = ""
-    # The token that asked for a session.
-    token: ApiToken | None = None
-    # Tell in the audit log who acted: a link or a session, and that token.
-    marks: Mapping[str, str] = field(default_factory=dict)
+    session: PortalSession | None = None
+    link: TicketLink | None = None
 
     @property
     def csrf(self) -> str:
@@ -75,7 +62,14 @@ class Visitor:
 
     @property
     def return_host(self) -> str:
-        return urlsplit(self.return_url).hostname or ""
+        return urlsplit(self.session.return_url if self.session else "").hostname or ""
+
+    @property
+    def marks(self) -> dict[str, str | int]:
+        """Marks of acts in the audit log: a link or a session, and its token."""
+        if self.session is None:
+            return {"page": f"link {self.link.pk}"} if self.link else {}
+        return {"token": self.session.token.prefix, "page": f"session {self.session.pk}"}
 
 
 def csrf_token(secret: str) -> str:
@@ -86,6 +80,8 @@ class VisitorRequest(HttpRequest):
     """Request of a page with `company_page`."""
 
     visitor: Visitor
+    # Part of the page that the view belongs to.
+    part: str
 
 
 def company_page(*, scope: str = "tickets") -> Callable[[View], View]:
@@ -93,46 +89,48 @@ def company_page(*, scope: str = "tickets") -> Callable[[View], View]:
 
     `scope` is the part that it belongs to: tickets, webhooks, or "" for any session. A link's
     visitor gets only views with the parameter `ticket_id`, for the link's ticket. POST needs the
-    form's token.
+    form's token. A row that does not exist is a 404.
     """
 
     def decorate(view: View) -> View:
-        @csrf_exempt
+        @require_http_methods(["GET", "HEAD", "POST"])
+        @open_to_strangers
         @wraps(view)
         def page(request: VisitorRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-            if request.method not in METHODS:
-                return HttpResponseNotAllowed(METHODS)
-            if (refusal := refuse_early(request)) is not None:
-                return refusal
             visitor = find_visitor(request, scope, kwargs.get("ticket_id"))
             if visitor is None:
-                return problem(request, 403, *closed_words())
+                return problem(request, "closed")
+            request.visitor, request.part = visitor, scope
             CALLERS.remember("page", visitor.secret, f"company {visitor.company.pk}")
-            caller_at_work.set(Caller(visitor.company.pk, {**visitor.marks}))
+            caller_at_work.set(Caller(visitor.company.pk, visitor.marks))
+            if not is_within(f"visitor:{token_digest(visitor.secret)[:32]}"):
+                return problem(request, "too_often")
+            if request.method == "POST" and not is_own_form(request, visitor):
+                return problem(request, "stale")
             with (
                 translation.override(visitor.language),
                 timezone.override(visitor.company.zone),
             ):
-                if not is_within(f"visitor:{token_digest(visitor.secret)[:32]}"):
-                    return too_often(request)
-                if request.method == "POST" and not is_own_form(request, visitor):
-                    return problem(request, 403, *stale_form_words())
-                request.visitor = visitor
-                if request.method == "POST":
-                    note_act(visitor)
-                return private(view(request, *args, **kwargs))
+                return answer(view, request, *args, **kwargs)
 
-        return cast(View, page)
+        return page
 
     return decorate
 
 
-def note_act(visitor: Visitor) -> None:
-    """Record the first act through a link, or the use of a session's token (companies.erasing)."""
-    if visitor.link_id is not None:
-        access.note_use(visitor.link_id, visitor.company.pk)
-    if visitor.token is not None:
-        record_token_use(visitor.token, timezone.now())
+def answer(view: View, request: VisitorRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    """Call a view; record the use of a session's token, or the first act through a link."""
+    visitor, is_act = request.visitor, request.method == "POST"
+    if is_act and visitor.session is not None:
+        # Written first: an erasure waits for requests of tokens that were used lately.
+        record_token_use(visitor.session.token, timezone.now())
+    try:
+        response = view(request, *args, **kwargs)
+    except (ObjectDoesNotExist, UnknownWebhook) as error:
+        raise Http404 from error
+    if is_act and visitor.link is not None and response.status_code < 400:
+        access.note_use(visitor.link.pk, visitor.company.pk)
+    return response
 
 
 def open_to_strangers(view: View) -> View:
@@ -141,8 +139,10 @@ def open_to_strangers(view: View) -> View:
     @csrf_exempt
     @wraps(view)
     def page(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        if (refusal := refuse_early(request)) is not None:
-            return refusal
+        if not settings.COMPANY_PAGE:
+            return problem(request, "off")
+        if not is_within(f"address:{request_network(request)}", VISITORS_PER_ADDRESS):
+            return problem(request, "too_often")
         return private(view(request, *args, **kwargs))
 
     return cast(View, page)
@@ -161,28 +161,13 @@ def find_visitor(request: HttpRequest, scope: str, ticket_id: int | None) -> Vis
         session = access.find_session(secret)
         is_foreign = session and link and session.company_id != link.ticket.company_id
         if session is not None and not is_foreign and (not scope or getattr(session, scope)):
-            return Visitor(
-                session.company,
-                secret,
-                session.language or session.company.written_language,
-                tickets=session.tickets,
-                webhooks=session.webhooks,
-                return_url=session.return_url,
-                token=session.token,
-                marks={"token": session.token.prefix, "page": f"session {session.pk}"},
-            )
+            company = session.company
+            language = session.language or company.written_language
+            return Visitor(company, secret, language, session=session)
     if link is None:
         return None
     company = link.ticket.company
-    return Visitor(
-        company,
-        link_secret,
-        company.written_language,
-        link.pk,
-        link.ticket_id,
-        tickets=True,
-        marks={"page": f"link {link.pk}"},
-    )
+    return Visitor(company, link_secret, company.written_language, link=link)
 
 
 def is_visitor(cookies: Mapping[str, str]) -> bool:
@@ -201,21 +186,6 @@ def is_own_form(request: HttpRequest, visitor: Visitor) -> bool:
     return constant_time_compare(request.POST.get("csrf", ""), visitor.csrf)
 
 
-def refuse_early(request: HttpRequest) -> HttpResponse | None:
-    if not settings.COMPANY_PAGE:
-        with spoken(request):
-            return problem(
-                request,
-                404,
-                gettext("This page is switched off"),
-                gettext("Answer where you opened the ticket, or ask the platform that you use."),
-            )
-    if is_within(f"address:{request_network(request)}", VISITORS_PER_ADDRESS):
-        return None
-    with spoken(request):
-        return too_often(request)
-
-
 def count_wrong(request: HttpRequest) -> bool:
     """Count a wrong secret; return whether its address has sent too many of them."""
     return counter.add(f"page:wrong:{request_network(request)}", time()) > WRONG_PER_MINUTE
@@ -225,84 +195,9 @@ def is_within(key: str, times: int = 1) -> bool:
     return counter.add(f"page:{key}", time()) <= settings.RATE_LIMITS["page"] * times
 
 
-def spoken(request: HttpRequest) -> Any:
-    """Return a context in the browser's language, for somebody who is not known."""
-    return translation.override(get_language_from_request(request))
-
-
-def private(response: HttpResponseBase) -> HttpResponseBase:
-    for name, value in HEADERS.items():
-        response.headers.setdefault(name, value)
-    patch_vary_headers(response, ["Cookie"])
-    return response
-
-
 def render_page(
     request: VisitorRequest, template: str, context: dict[str, Any], status: int = 200
 ) -> HttpResponse:
     """Render a template of `templates/portal/` with the visitor."""
-    return render(
-        request, f"portal/{template}", {**context, "visitor": request.visitor}, status=status
-    )
-
-
-def problem(request: HttpRequest, status: int, heading: str, text: str) -> HttpResponse:
-    """Render a page that says what is wrong and what to do."""
-    context = {"heading": heading, "text": text}
-    response = render(request, "portal/problem.html", context, status=status)
-    return cast(HttpResponse, private(response))
-
-
-def not_found(request: HttpRequest) -> HttpResponse:
-    """Answer an address below /c/ that does not exist."""
-    with spoken(request):
-        return problem(
-            request,
-            404,
-            gettext("Page not found"),
-            gettext("Check the address, or open the link in our email once more."),
-        )
-
-
-def bad_request(request: HttpRequest, *, is_large: bool) -> HttpResponse:
-    with spoken(request):
-        return problem(
-            request,
-            413 if is_large else 400,
-            gettext("Too much at a time") if is_large else gettext("Nothing was sent"),
-            gettext("Go back, choose fewer or smaller files, and send it again."),
-        )
-
-
-def server_error(request: HttpRequest) -> HttpResponse:
-    with spoken(request):
-        return problem(
-            request,
-            500,
-            gettext("Something went wrong on our side"),
-            gettext("Nothing is lost. Go back, and send it again in a moment."),
-        )
-
-
-def too_often(request: HttpRequest) -> HttpResponse:
-    heading = gettext("Too many requests")
-    response = problem(request, 429, heading, gettext("Wait a minute, then load this page again."))
-    response["Retry-After"] = str(whole_seconds(WINDOW_SECONDS))
-    return response
-
-
-def closed_words() -> tuple[str, str]:
-    return (
-        gettext("This page is closed"),
-        gettext(
-            "Open it with the link in our latest email about the ticket, or with the button of the"
-            " platform that you use."
-        ),
-    )
-
-
-def stale_form_words() -> tuple[str, str]:
-    return (
-        gettext("Nothing was sent"),
-        gettext("This page was out of date. Go back, load it again, and send it once more."),
-    )
+    framed = {**context, "visitor": request.visitor, "part": request.part}
+    return render(request, f"portal/{template}", framed, status=status)

@@ -1,17 +1,16 @@
 """Pages of a company's webhooks: their conditions, and what can be done about them."""
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
 from django.db.models import F
 from django.http import Http404, HttpResponse
-from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_safe
 
 from companies.api.rates import is_within_rate
 from companies.models import Company
@@ -19,7 +18,7 @@ from core.values.zones import in_zone
 from deliveries import redelivery
 from deliveries.models import Attempt, Delivery
 from deliveries.monitoring import log
-from deliveries.monitoring.delivery_details import delivery_lines
+from deliveries.monitoring.delivery_details import delivery_lines, facts_of
 from deliveries.on_demand import signed_test
 from deliveries.on_demand.sample_delivery import TooManyTestSends
 from portal import webhook_words
@@ -51,39 +50,49 @@ NOTICES = {
     "already": gettext_noop("It is being sent already, or was since you opened the page."),
 }
 TOO_OFTEN = gettext_noop("Asked for too often today: try again tomorrow.")
+REFUSALS: dict[type[Exception], tuple[int, str]] = {
+    services.AlreadyRegistered: (
+        409,
+        gettext_noop("Webhook %(webhook)d already sends the same events to this URL."),
+    ),
+    redelivery.AskedTooOften: (429, TOO_OFTEN),
+    signed_test.CannotTest: (422, gettext_noop("Nothing can be sent at present. Try again later.")),
+    TooManyTestSends: (
+        429,
+        gettext_noop("Too many tests at a time. Wait a minute, then try again."),
+    ),
+}
 
 
 @require_safe
 @company_page(scope="webhooks")
 def webhooks_page(request: VisitorRequest) -> HttpResponse:
     cards = webhook_words.cards_of(request.visitor.company.webhooks.present().order_by("pk"))
-    return render_page(request, "webhooks.html", {"part": "webhooks", "wide": True, "cards": cards})
+    return render_page(request, "webhooks.html", {"cards": cards})
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
 @company_page(scope="webhooks")
 def webhook_page(request: VisitorRequest, webhook_id: int) -> HttpResponse:
     if request.method != "POST":
         return show_webhook(request, webhook_id)
     webhook = present_webhook(request, webhook_id)
-    name = request.POST.get("act", "")
-    if name not in ACTS or (webhook.fetched and name not in ("pause", "resume")):
+    act = request.POST.get("act", "")
+    if act not in ACTS or (webhook.fetched and act not in ("pause", "resume")):
         raise Http404
     try:
-        return ACTS[name](request, webhook)
-    except services.UnknownWebhook as error:
-        raise Http404 from error
+        return ACTS[act](request, webhook)
+    except BadTarget as error:
+        status, text = 400 if act == "url" else 422, webhook_words.target_words(error)
+    except tuple(REFUSALS) as error:
+        status, words = REFUSALS[type(error)]
+        text = gettext(words) % {"webhook": getattr(error, "webhook_id", 0)}
+    return show_webhook(request, webhook_id, status, error={act: text})
 
 
 def show_webhook(
-    request: VisitorRequest,
-    webhook_id: int,
-    status: int = 200,
-    *,
-    error: tuple[str, str] = ("", ""),
-    **more: Any,
+    request: VisitorRequest, webhook_id: int, status: int = 200, **more: Any
 ) -> HttpResponse:
-    """Draw the page of a webhook. `error`: the form that it belongs to, and its text."""
+    """Draw the page of a webhook, with `more` context, such as the `error` of a form."""
     cards = webhook_words.cards_of(request.visitor.company.webhooks.present().filter(pk=webhook_id))
     if not cards:
         raise Http404
@@ -92,21 +101,17 @@ def show_webhook(
         deliveries, older = log.log_page(webhook, limit=ROWS, cursor=request.GET.get("older"))
     except log.BadCursor as wrong:
         raise Http404 from wrong
-    rotates_at = webhook.next_secret_at
     context = {
-        "part": "webhooks",
-        "wide": True,
         "card": cards[0],
         "webhook": webhook,
-        "error": dict([error]),
         "notice": notice(request),
-        "typed_url": webhook.url,
+        "typed_url": request.POST.get("url", webhook.url).strip(),
         "lines": with_durations(deliveries),
         "older": older,
         "is_older": "older" in request.GET,
         "when": in_zone(gettext("When")),
         "spans": [(name, words) for name, (words, _) in SPANS.items()],
-        "rotates": webhook_words.moment_here(rotates_at) if is_ahead(rotates_at) else "",
+        "rotates": rotation_ahead(webhook),
         "samples": webhook_words.samples() if webhook.signed else [],
     }
     return render_page(request, "webhook.html", context | more, status)
@@ -129,7 +134,7 @@ def notice(request: VisitorRequest) -> str:
 
 
 def present_webhook(request: VisitorRequest, webhook_id: int) -> Webhook:
-    return get_object_or_404(request.visitor.company.webhooks.present(), pk=webhook_id)
+    return request.visitor.company.webhooks.present().get(pk=webhook_id)
 
 
 def go_to(row: Webhook | Delivery, did: str) -> HttpResponse:
@@ -141,26 +146,15 @@ def go_to(row: Webhook | Delivery, did: str) -> HttpResponse:
 
 def send_test(request: VisitorRequest, webhook: Webhook) -> HttpResponse:
     """Send a signed test and show its verdict, which is stored nowhere."""
-    status, text = 429, gettext("Too many tests at a time. Wait a minute, then try again.")
-    verdict = None
-    if is_within_rate(request.visitor.company, "send"):
-        try:
-            verdict = signed_test.try_webhook(webhook)
-            status, text = 200, ""
-        except signed_test.CannotTest:
-            status, text = 422, gettext("Nothing can be sent at present. Try again later.")
-        except BadTarget as wrong:
-            status, text = 422, webhook_words.target_words(wrong)
-        except TooManyTestSends:
-            pass
+    if not is_within_rate(request.visitor.company, "send"):
+        raise TooManyTestSends("Many")
+    verdict = signed_test.try_webhook(webhook)
     return show_webhook(
         request,
         webhook.pk,
-        status,
-        error=("test", text),
         verdict=verdict,
-        verdict_error=verdict and verdict.error and gettext(verdict.error),
-        verdict_advice=verdict and webhook_words.in_words(verdict.advice),
+        verdict_error=verdict.error and gettext(verdict.error),
+        verdict_advice=webhook_words.in_words(verdict.advice),
     )
 
 
@@ -170,12 +164,9 @@ def recover(request: VisitorRequest, webhook: Webhook) -> HttpResponse:
     if span in SPANS:
         since = timezone.now() - SPANS[span][1]
     else:
-        facts = webhook_words.facts_of(Webhook.objects.filter(pk=webhook.pk))
+        facts = facts_of(Webhook.objects.filter(pk=webhook.pk))
         since = facts[webhook.pk].missing_since or timezone.now()
-    try:
-        count = redelivery.recover(webhook.pk, since=since)
-    except redelivery.AskedTooOften:
-        return show_webhook(request, webhook.pk, 429, error=("recover", gettext(TOO_OFTEN)))
+    count = redelivery.recover(webhook.pk, since=since)
     return go_to(webhook, f"recovered&count={count}")
 
 
@@ -188,16 +179,8 @@ def switch(request: VisitorRequest, webhook: Webhook) -> HttpResponse:
 
 def change_url(request: VisitorRequest, webhook: Webhook) -> HttpResponse:
     url = request.POST.get("url", "").strip()
-    try:
-        services.change_webhook(request.visitor.company, webhook.pk, url=url)
-    except BadTarget as wrong:
-        status, text = 400, webhook_words.target_words(wrong)
-    except services.AlreadyRegistered as wrong:
-        text = gettext("Webhook %(webhook)d already sends the same events to this URL.")
-        status, text = 409, text % {"webhook": wrong.webhook_id}
-    else:
-        return go_to(webhook, "url")
-    return show_webhook(request, webhook.pk, status, error=("url", text), typed_url=url)
+    services.change_webhook(request.visitor.company, webhook.pk, url=url)
+    return go_to(webhook, "url")
 
 
 ACTS: dict[str, Callable[[VisitorRequest, Webhook], HttpResponse]] = {
@@ -209,31 +192,31 @@ ACTS: dict[str, Callable[[VisitorRequest, Webhook], HttpResponse]] = {
 }
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
 @company_page(scope="webhooks")
 def secret_page(request: VisitorRequest, webhook_id: int) -> HttpResponse:
     """Ask once, then make a new secret, and show it in this answer only."""
     webhook = present_webhook(request, webhook_id)
     if not webhook.signed:
         raise Http404
-    context: dict[str, Any] = {"part": "webhooks", "delays": DELAYS}
+    context: dict[str, Any] = {"delays": DELAYS}
     if request.method == "POST":
         _, delay = DELAYS.get(request.POST.get("when", ""), DELAYS["day"])
         changed = rotate_once(request.visitor.company, webhook, request.POST.get("key", ""), delay)
         context |= secret_fields(changed.next_secret) if changed else {"is_stale": True}
         webhook = changed or present_webhook(request, webhook_id)
-    rotates_at = webhook.next_secret_at
     context |= {
         "webhook": webhook,
         "key": form_key(webhook),
-        "activates": webhook_words.moment_here(rotates_at) if is_ahead(rotates_at) else "",
+        "activates": rotation_ahead(webhook),
     }
     status = 409 if "is_stale" in context else 200
     return render_page(request, "webhook_secret.html", context, status)
 
 
-def is_ahead(at: datetime | None) -> bool:
-    return at is not None and at > timezone.now()
+def rotation_ahead(webhook: Webhook) -> str:
+    """Return the moment from which another secret signs; "" unless it is ahead."""
+    at = webhook.next_secret_at
+    return webhook_words.moment_here(at) if at and at > timezone.now() else ""
 
 
 def form_key(webhook: Webhook) -> str:

@@ -2,20 +2,19 @@
 
 from datetime import datetime
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.conf import settings
-from django.db.models import Exists, OuterRef, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_noop
 
 from core.values.zones import active_zone, moment_text
 from deliveries.http.answers import Failure
-from deliveries.models import Delivery, State
+from deliveries.models import Delivery
 from deliveries.monitoring import needs_attention
-from deliveries.monitoring.delivery_details import attempt_outcome
+from deliveries.monitoring.delivery_details import Facts, attempt_outcome, facts_of
 from deliveries.monitoring.needs_attention import NeedsAttention
 from deliveries.on_demand import advice
 from deliveries.on_demand.sample_delivery import REASONS, Result
@@ -43,15 +42,6 @@ SAMPLES = {
 }
 
 
-class Facts(NamedTuple):
-    """Deliveries of a webhook: its oldest waiting one, its oldest undelivered one, a failed one."""
-
-    has_any: bool = False
-    waiting_since: datetime | None = None
-    missing_since: datetime | None = None
-    failed: Delivery | None = None
-
-
 def cards_of(webhooks: QuerySet[Webhook]) -> list[dict[str, Any]]:
     """Describe webhooks for pages, in five queries however many they are."""
     now, facts = timezone.now(), facts_of(webhooks)
@@ -59,25 +49,6 @@ def cards_of(webhooks: QuerySet[Webhook]) -> list[dict[str, Any]]:
         card_of(one, facts.get(one.webhook.pk, Facts()), now)
         for one in needs_attention.describe(webhooks, {}, now)
     ]
-
-
-def facts_of(webhooks: QuerySet[Webhook]) -> dict[int, Facts]:
-    own = Delivery.objects.filter(webhook=OuterRef("pk")).order_by("created_at", "event_id")
-    waiting, lost = own.open(), own.filter(state=State.GIVEN_UP)
-    tried = waiting.filter(attempts__gt=0)
-    rows = webhooks.values_list(
-        "pk",
-        Exists(own),
-        Subquery(waiting.values("created_at")[:1]),
-        Subquery(lost.values("created_at")[:1]),
-        Coalesce(Subquery(tried.values("pk")[:1]), Subquery(lost.reverse().values("pk")[:1])),
-    )
-    found = list(rows)
-    failed = Delivery.objects.in_bulk([key for *_, key in found if key])
-    return {
-        pk: Facts(has_any, oldest, min(filter(None, (oldest, gone)), default=None), failed.get(key))
-        for pk, has_any, oldest, gone, key in found
-    }
 
 
 def card_of(one: NeedsAttention, facts: Facts, now: datetime) -> dict[str, Any]:

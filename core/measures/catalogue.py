@@ -44,12 +44,12 @@ SAMPLE_SENDS = CountMeasure(
 )
 API_REQUESTS = CountMeasure(
     "api_requests",
-    "Answers of the API. route: the pattern of the address",
+    "Answers of the API and of the company's page. route: the pattern of the address",
     ("route", "method", "code"),
 )
 API_DURATION = TimeMeasure(
     "api_request_duration_seconds",
-    "From a thread's beginning with an API request to its answer; class: as for rate limits",
+    "From a thread's beginning with such a request to its answer; class: as for rate limits",
     ANSWERING,
     ("class",),
 )

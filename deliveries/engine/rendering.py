@@ -124,17 +124,18 @@ def render(delivery: Claimed, address: Address, at: datetime, key: Hashable = No
         raise CannotRender(f"No event type {delivery.type_id} is registered.")
     headers = address.headers
     if event_type.signed and address.secret:
-        signed = signed_headers(delivery, event_type.name, address.secret, at)
+        secret, standard = address.secret, address.standard
+        signed = signed_headers(delivery, event_type.name, secret, at, standard=standard)
         headers = [*headers, *signed]
-        if address.standard:
-            headers += standard_headers(delivery, address.secret, at)
     return Request(address.url, delivery.body, headers, key)
 
 
-def signed_headers(delivery: ToSign, event: str, secret: str, at: datetime) -> Headers:
-    """Return the headers that only signed types have."""
+def signed_headers(
+    delivery: ToSign, event: str, secret: str, at: datetime, *, standard: bool
+) -> Headers:
+    """Return the headers that only signed types have, and those of Standard Webhooks if asked."""
     timestamp = timestamp_ms(at)
-    return [
+    headers = [
         ("X-Webhook-Event", event),
         ("X-Webhook-Version", API_VERSION),
         ("X-Webhook-Id", delivery.id),
@@ -143,6 +144,7 @@ def signed_headers(delivery: ToSign, event: str, secret: str, at: datetime) -> H
         ("X-Webhook-Timestamp", str(timestamp)),
         ("X-Webhook-Signature", sign(secret, timestamp, event, delivery.body)),
     ]
+    return headers + standard_headers(delivery, secret, at) if standard else headers
 
 
 def standard_headers(delivery: ToSign, secret: str, at: datetime) -> Headers:

@@ -1,8 +1,11 @@
 """Webhooks and deliveries in the reader's words. Read-only."""
 
 import json
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
 
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.utils.translation import gettext, gettext_noop
 
 from deliveries.http.answers import Failure
@@ -41,6 +44,15 @@ CONDITIONS = {
     "unreadable": gettext_noop("unreadable"),
     "behind": gettext_noop("behind"),
 }
+
+
+class Facts(NamedTuple):
+    """Deliveries of a webhook. `failed`: the oldest in retry, else the last that was given up."""
+
+    has_any: bool = False
+    waiting_since: datetime | None = None
+    missing_since: datetime | None = None
+    failed: Delivery | None = None
 
 
 def signature_words(verdict: str) -> str:
@@ -118,14 +130,30 @@ def event_type_name(event: Event | None) -> str | None:
     return registry.name(event.type_id) if event else None
 
 
+def facts_of(webhooks: QuerySet[Webhook]) -> dict[int, Facts]:
+    """Return the facts of webhooks by id, in two queries."""
+    own = Delivery.objects.filter(webhook=OuterRef("pk")).order_by("created_at", "event_id")
+    waiting, lost = own.open(), own.filter(state=State.GIVEN_UP)
+    tried = waiting.filter(attempts__gt=0)
+    rows = webhooks.values_list(
+        "pk",
+        Exists(own),
+        Subquery(waiting.values("created_at")[:1]),
+        Subquery(lost.values("created_at")[:1]),
+        Coalesce(Subquery(tried.values("pk")[:1]), Subquery(lost.reverse().values("pk")[:1])),
+    )
+    found = list(rows)
+    failed = Delivery.objects.in_bulk([key for *_, key in found if key])
+    return {
+        pk: Facts(has_any, oldest, min(filter(None, (oldest, gone)), default=None), failed.get(key))
+        for pk, has_any, oldest, gone, key in found
+    }
+
+
 def last_failure(webhook: Webhook) -> Attempt | None:
-    """Return the latest attempt of the oldest delivery in retry, else of the last one given up."""
-    waits = webhook.deliveries.open().filter(attempts__gt=0).order_by("created_at", "event_id")
-    ended = webhook.deliveries.filter(state=State.GIVEN_UP).order_by("-created_at", "-event_id")
-    failed = waits.first() or ended.first()
-    if failed is None:
-        return None
-    return failed.log.order_by("-number").defer("url").first()
+    """Return the latest attempt of a webhook's failed delivery."""
+    failed = facts_of(Webhook.objects.filter(pk=webhook.pk))[webhook.pk].failed
+    return failed.log.order_by("-number").defer("url").first() if failed else None
 
 
 def delivery_parts(delivery: Delivery) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 from core.data.encryption import UnreadableSecret
-from deliveries.engine.rendering import plain_headers, signed_headers, standard_headers
+from deliveries.engine.rendering import plain_headers, signed_headers
 from deliveries.http.transport import Request
 from deliveries.on_demand import advice
 from deliveries.on_demand.sample_delivery import in_flight, send_request
@@ -129,12 +129,9 @@ def make_request(
     secret = webhook.signing_secret(timezone.now())
     if event_type.signed and secret:
         sample = Sample(str(uuid4()), str(uuid4()), SEQUENCE, signed_body)
-        headers += [
-            *signed_headers(sample, event_type.name, secret, at),
-            ("X-Webhook-Test", "1"),
-        ]
-        if webhook.standard_headers:
-            headers += standard_headers(sample, secret, at)
+        standard = webhook.standard_headers
+        headers += signed_headers(sample, event_type.name, secret, at, standard=standard)
+        headers.append(("X-Webhook-Test", "1"))
     return Request(webhook.url, sent_body, headers)
 
 

@@ -18,7 +18,7 @@ from core.api.sealed_cursors import EPOCH, ReadPlace
 from core.data.encryption import UnreadableSecret
 from deliveries import publishing, statements
 from deliveries.engine.loans import Headers
-from deliveries.engine.rendering import plain_headers, signed_headers, standard_headers
+from deliveries.engine.rendering import plain_headers, signed_headers
 from webhooks.event_types import EventType, registry
 from webhooks.models import Webhook
 
@@ -206,9 +206,8 @@ def headers(
     """Return the headers without Authorization, which is the receiver's own."""
     result = plain_headers(None)
     if secret:
-        result += signed_headers(event, event_type.name, secret, event.now)
-        if webhook.standard_headers:
-            result += standard_headers(event, secret, event.now)
+        standard = webhook.standard_headers
+        result += signed_headers(event, event_type.name, secret, event.now, standard=standard)
     return result
 
 

@@ -227,8 +227,9 @@ def test_a_run_that_was_interrupted_goes_on_with_its_plan(
 def test_numbers_of_events_are_ahead_of_what_receivers_have(company: Company) -> None:
     moved()
 
-    run("after_restore", "--confirm", database())
+    report = run("after_restore", "--confirm", database())
 
+    assert "- end again the links and sessions of the company's page" in report
     with connection.cursor() as cursor:
         cursor.execute("SELECT last_value FROM deliveries_event_id_seq")
         (number,) = cursor.fetchone()

@@ -12,6 +12,7 @@ from django.contrib.staticfiles import finders
 from pytest_django import DjangoDbBlocker
 
 from companies import services
+from portal import access
 from tests import builders as build
 from tests.config.web import running
 from webhooks.models import Webhook
@@ -127,6 +128,26 @@ def test_a_form_with_files_is_as_bounded_as_any_body(port: int) -> None:
 
     assert answer.status == 413
     assert json.loads(answer.text)["message"] == "The body is too large."
+
+
+@pytest.mark.usefixtures("rows_to_keep")
+def test_a_form_too_large_for_the_company_s_page_is_refused_in_words(
+    port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("django.conf.settings.PUBLIC_URL", "http://localhost")
+    ticket = build.ticket(build.company())
+    secret = access.link_to(ticket).rpartition("/")[2]
+    head = (
+        f"POST /c/tickets/{ticket.pk}/answer HTTP/1.1\r\nHost: localhost\r\n"
+        f"Cookie: page_ticket_{ticket.pk}={secret}\r\n"
+    ).encode()
+
+    kinds = (b"application/x-www-form-urlencoded", b"multipart/form-data; boundary=x")
+    for kind in kinds:
+        own = b"Content-Type: %s\r\nContent-Length: %d\r\n\r\n" % (kind, 17 * 2**20)
+        answer = exchange(port, head + own + b"a" * 17 * 2**20)
+        assert answer.status == 413, answer.text
+        assert "<h1>Too much at a time</h1>" in answer.text
 
 
 @pytest.mark.usefixtures("rows_to_keep")

@@ -230,6 +230,7 @@ def test_counts_answers_by_the_pattern_of_the_address(client: Client, company: C
     api.post("/webhooks", {}, format="json")
     api.get("/nowhere/4713")
     client.generic("BREW", "/nowhere/4714")
+    client.get("/c/tickets/4715")
     client.get("/admin/login/")
     client.get("/healthz")
 
@@ -242,6 +243,9 @@ def test_counts_answers_by_the_pattern_of_the_address(client: Client, company: C
     assert of(samples, "api_requests_total", route="unmatched", method="other", code="404") == 1
     assert of(samples, "api_request_duration_seconds_count", class_="read") == 2
     assert of(samples, "api_request_duration_seconds_count", class_="write") == 1
+    page = "c/tickets/<id:ticket_id>"
+    assert of(samples, "api_requests_total", route=page, method="GET", code="403") == 1
+    assert of(samples, "api_request_duration_seconds_count", class_="page") == 1
     assert of(samples, "desk_requests_total", method="GET", code="200") == 1
     assert of(samples, "desk_request_duration_seconds_count") == 1
     values = {value for _, labels in samples for _, value in labels}

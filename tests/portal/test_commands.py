@@ -152,6 +152,21 @@ def test_coming_in_and_acting_are_audited(
     }
 
 
+def test_a_refused_form_is_no_act(company: Company, by_link: Enter) -> None:
+    ticket = build.ticket(company)
+    link, page = by_link(ticket), f"/c/tickets/{ticket.pk}"
+    form = {"csrf": csrf_of(link)}
+
+    for field in ("answer", "rating", "nothing"):
+        assert link.post(f"{page}/{field}", form).status_code in (422, 404)
+    assert TicketLink.objects.get().used_at is None
+    assert not AuditEntry.objects.filter(act="portal_open").exists()
+
+    assert link.post(f"{page}/answer", {**form, "text": "Here it is."}).status_code == 303
+    assert TicketLink.objects.get().used_at is not None
+    assert AuditEntry.objects.filter(act="portal_open").count() == 1
+
+
 @pytest.mark.parametrize(
     ("given", "grade", "says"),
     [

@@ -501,6 +501,24 @@ def test_a_secret_that_cannot_be_read_is_replaced_at_once(world: World, browser:
     assert "It signs from now on." in text_of(answer)
 
 
+@pytest.mark.parametrize("page", ["", "/secret"])
+def test_a_webhook_that_is_deleted_meanwhile_is_not_there(
+    world: World, browser: Client, monkeypatch: pytest.MonkeyPatch, page: str
+) -> None:
+    webhook = world.webhooks[0]
+    lock = services.lock_webhook
+
+    def delete_first(company: Company, webhook_id: int) -> Webhook:
+        Webhook.objects.filter(pk=webhook_id).update(deleted_at=timezone.now())
+        return lock(company, webhook_id)
+
+    monkeypatch.setattr(services, "lock_webhook", delete_first)
+
+    answer = act(browser, f"{address(webhook)}{page}", act="pause", key="first")
+
+    assert answer.status_code == 404
+
+
 def test_what_a_kind_of_webhook_lacks_is_not_offered(world: World, browser: Client) -> None:
     unsigned = build.webhook(world.acme, type_id=1)
     without_url = build.webhook(world.acme, url="")

@@ -208,6 +208,7 @@ def restore_lines(data: dict[str, Any]) -> Iterator[str]:
         " since the backup; list_tokens shows them, list_platform_tokens the platform's"
     )
     yield "- switch off again the people who were switched off since the backup; end_sessions USER"
+    yield "- end again the links and sessions of the company's page that were ended; revoke_links"
     yield "- erase and anonymise again what was erased or anonymised since the backup"
     yield "- then start web and worker, and run doctor"
     yield "Companies see:"

@@ -4,12 +4,13 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import CommandParser
+from django.db.models import Case, F, Value, When
 
 from companies.commands import CommandResult, OperatorCommand
 from portal import access
 
 AT_ONCE = 2_000
-Row = dict[str, Any]
+COLUMNS = ("id", "ticket_id", "created_at", "ended_at", "live")
 
 
 class Command(OperatorCommand):
@@ -32,39 +33,26 @@ class Command(OperatorCommand):
         links, sessions = access.doors(ticket_id=ticket, company_id=company)
         if not all:
             links, sessions = links.filter(live=True), sessions.filter(live=True)
-        links = links.select_related("ticket")
-        rows = chain(
-            map(link_row, links.iterator(AT_ONCE)), map(session_row, sessions.iterator(AT_ONCE))
+        opened_at = F("expires_at") - access.SESSION_LIFETIME
+        link_rows = links.values(
+            *COLUMNS,
+            "used_at",
+            kind=Value("link"),
+            company_id=F("ticket__company"),
+            ends_at=F("ticket__updated_at") + settings.LINK_LIFETIME,
         )
+        session_rows = sessions.values(
+            *COLUMNS,
+            "company_id",
+            kind=Value("session"),
+            used_at=Case(When(key_digest__isnull=False, then=opened_at)),
+            ends_at=F("expires_at"),
+        )
+        rows = chain(link_rows.iterator(AT_ONCE), session_rows.iterator(AT_ONCE))
         return CommandResult(lines(rows), rows)
 
 
-def link_row(link: Any) -> Row:
-    return {
-        **door_row(link),
-        "company_id": link.ticket.company_id,
-        "used_at": link.used_at,
-        "ends_at": link.ticket.updated_at + settings.LINK_LIFETIME,
-    }
-
-
-def session_row(session: Any) -> Row:
-    opened_at = session.expires_at - access.SESSION_LIFETIME
-    return {
-        **door_row(session),
-        "company_id": session.company_id,
-        "used_at": opened_at if session.key_digest else None,
-        "ends_at": session.expires_at,
-    }
-
-
-def door_row(door: Any) -> Row:
-    kind = "link" if door._meta.model_name == "ticketlink" else "session"
-    names = ("id", "ticket_id", "created_at", "ended_at", "live")
-    return {"kind": kind, **{name: getattr(door, name) for name in names}}
-
-
-def lines(rows: Iterator[Row]) -> Iterator[str]:
+def lines(rows: Iterator[dict[str, Any]]) -> Iterator[str]:
     for row in rows:
         used, ended = row["used_at"], row["ended_at"]
         yield "  ".join(

@@ -3,6 +3,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from companies.commands import CommandResult, OperatorCommand
+from companies.models import Company
 from portal import access
 from tickets.models import Ticket
 
@@ -39,10 +40,10 @@ class Command(OperatorCommand):
         dry_run: bool,
         **options: Any,
     ) -> CommandResult:
-        try:
-            ended = access.end_doors(ticket_id=ticket_id, company_id=company_id, dry_run=dry_run)
-        except access.NothingToEnd as error:
-            raise CommandError(str(error)) from error
+        for model, number in ((Ticket, ticket_id), (Company, company_id)):
+            if number is not None and not model.objects.filter(pk=number).exists():
+                raise CommandError(f"There is no {model.__name__.lower()} {number}.")
+        ended = access.end_doors(ticket_id=ticket_id, company_id=company_id, dry_run=dry_run)
         did = "would end" if dry_run else "ended"
         text = f"{did} {ended.links} links and {ended.sessions} sessions"
         return CommandResult(text, ended._asdict(), text)
