@@ -1,33 +1,15 @@
 """Pages on which a company opens a ticket: the choice of its type, and the form."""
 
-from contextlib import ExitStack
-from datetime import timedelta
-
-from django.conf import settings
 from django.http import HttpResponse
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_safe
 
-from core.files.refusals import FileRefused
-from core.values.zones import active_zone, moment_text
 from portal import ticket_pages
 from portal.new_ticket_form import NewTicketForm
-from portal.visitors import (
-    ACTOR,
-    VisitorRequest,
-    company_page,
-    problem,
-    render_page,
-    stale_form_words,
-)
+from portal.visitors import VisitorRequest, company_page, problem, render_page, stale_form_words
 from tickets import opening
-from tickets.changes.text_bounds import TextOfDaySpent
-from tickets.models import Ticket, TicketType
-
-# Bytes of a form besides its files.
-OTHER_FIELDS = 512 * 1024
+from tickets.models import TicketType
 
 
 @require_safe
@@ -46,62 +28,19 @@ def new_ticket_page(request: VisitorRequest, type_id: int) -> HttpResponse:
     of_type = TicketType.objects.offered().filter(pk=type_id).first()
     if of_type is None:
         return not_offered(request)
-    if request.method != "POST":
-        return new_form(request, NewTicketForm(company, of_type))
-    form = NewTicketForm(company, of_type, data=request.POST, files=request.FILES)
-    if "key" in form.errors:
-        return problem(request, 400, *stale_form_words())
-    try:
-        ticket = open_valid(form)
-    except opening.InvalidTicket:
-        # The type has changed since it was read.
-        return not_offered(request)
-    except opening.TicketExists as error:
-        return new_form(request, form, 409, error.ticket_id)
-    except TextOfDaySpent as refusal:
-        again = moment_text(timezone.now() + timedelta(seconds=refusal.wait), active_zone())
-        text = gettext("Your company has sent too much text today. Send this after %(time)s.")
-        form.add_error(None, text % {"time": again})
-        return new_form(request, form, 429)
-    except FileRefused as refusal:
-        form.add_error("files", str(refusal))
-        return new_form(request, form, 400)
-    if ticket is None:
-        return new_form(request, form, 400)
-    return ticket_pages.done(request, ticket.pk, "opened")
-
-
-def open_valid(form: NewTicketForm) -> Ticket | None:
-    """Open the ticket of a form, with its files; None if the form has errors.
-
-    Raises what `opening.open_ticket` raises.
-    """
-    is_valid = form.is_valid()
-    with ExitStack() as stack:
-        files = form.store_files(stack)
-        if not is_valid or form.errors:
-            return None
-        return opening.open_once(
-            form.company,
-            ACTOR,
-            key=form.submission_key(form.company, files),
-            files=files,
-            **form.ticket_fields,
-        )
-
-
-def new_form(
-    request: VisitorRequest, form: NewTicketForm, status: int = 200, existing: int | None = None
-) -> HttpResponse:
-    context = {
-        "part": "tickets",
-        "form": form,
-        "existing": existing,
-        # Browsers do not keep chosen files.
-        "lost_files": bool(request.FILES),
-        "most_bytes": settings.MAX_UPLOAD_BYTES - OTHER_FIELDS,
-    }
-    return render_page(request, "new.html", context, status)
+    form = NewTicketForm(company, of_type, data=request.POST or None, files=request.FILES or None)
+    if form.is_bound:
+        if "key" in form.errors:
+            return problem(request, 400, *stale_form_words())
+        try:
+            ticket = form.open_ticket()
+        except opening.InvalidTicket:
+            # The type has changed since it was read.
+            return not_offered(request)
+        if ticket is not None:
+            return ticket_pages.done(request, ticket.pk, "opened")
+    context = {"part": "tickets", "form": form, "cancel": reverse("portal_tickets")}
+    return render_page(request, "new.html", context, form.status if form.is_bound else 200)
 
 
 def not_offered(request: VisitorRequest) -> HttpResponse:

@@ -8,7 +8,14 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseNotAllowed
+from django.core.exceptions import ObjectDoesNotExist
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    HttpResponseNotAllowed,
+)
 from django.shortcuts import render
 from django.utils import timezone, translation
 from django.utils.cache import patch_vary_headers
@@ -93,7 +100,7 @@ def company_page(*, scope: str = "tickets") -> Callable[[View], View]:
 
     `scope` is the part that it belongs to: tickets, webhooks, or "" for any session. A link's
     visitor gets only views with the parameter `ticket_id`, for the link's ticket. POST needs the
-    form's token.
+    form's token. A row that does not exist is a 404.
     """
 
     def decorate(view: View) -> View:
@@ -120,7 +127,10 @@ def company_page(*, scope: str = "tickets") -> Callable[[View], View]:
                 request.visitor = visitor
                 if request.method == "POST":
                     note_act(visitor)
-                return private(view(request, *args, **kwargs))
+                try:
+                    return private(view(request, *args, **kwargs))
+                except ObjectDoesNotExist as error:
+                    raise Http404 from error
 
         return cast(View, page)
 

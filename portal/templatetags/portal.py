@@ -3,12 +3,13 @@
 from datetime import datetime
 
 from django.template import Library
+from django.template.defaultfilters import stringfilter
 
 from core.values.texts import legible
 from core.values.zones import active_zone, moment_text
 
 register = Library()
-register.filter(legible)
+register.filter(stringfilter(legible))
 
 
 @register.filter
