@@ -5,66 +5,24 @@ twice, so two taps, or Back and Send, are one answer.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from django.db import transaction
-from django.utils.translation import gettext, gettext_noop
 
 from companies.models import Company
-from core.files.refusals import FileRefused
-from core.values.texts import is_blank, legible
+from core.values.texts import is_blank
 from portal.ticket_contents import Seen
 from portal.visitors import ACTOR
 from tickets import updating
 from tickets.changes import appeals
-from tickets.changes.documents import NoSuchDocument, open_requests
+from tickets.changes.documents import open_requests
 from tickets.changes.files import NewFile, add_file
 from tickets.changes.news import ticket_service
-from tickets.changes.text_bounds import TextOfDaySpent, TextRefused
-from tickets.models import Ticket
+from tickets.models import Appeal, Rating, Ticket
 from tickets.statuses import TERMINAL, WAITING_FOR_COMPANY, By, Status, allows
-from tickets.updating import RatingRefused, TicketClosed
+from tickets.updating import TicketClosed
 
-# Fields, words and statuses; a refused file has words of its own.
-WORDS: dict[type[Exception], tuple[str, str, int]] = {
-    TicketClosed: (
-        "form",
-        gettext_noop(
-            "The ticket was decided in the meantime, so your answer was not sent. Read the"
-            " decision above."
-        ),
-        409,
-    ),
-    appeals.AppealRefused: (
-        "form",
-        gettext_noop("This decision cannot be appealed any more. Read above where it stands."),
-        409,
-    ),
-    RatingRefused: ("form", gettext_noop("This ticket cannot be rated any more."), 409),
-    TextOfDaySpent: (
-        "text",
-        gettext_noop("Your company has sent too much text today. Send this tomorrow."),
-        429,
-    ),
-    TextRefused: (
-        "text",
-        gettext_noop("This ticket has no room for more messages. Open a new ticket."),
-        422,
-    ),
-    NoSuchDocument: (
-        "files",
-        gettext_noop("One of the documents is no longer asked for. Choose the files again."),
-        409,
-    ),
-}
-REFUSALS: tuple[type[Exception], ...] = (Ticket.DoesNotExist, FileRefused, *WORDS)
-
-
-class ChosenFile(NamedTuple):
-    """File of a form, for a requested document or for none."""
-
-    document: int | None
-    new: NewFile
+# Id of a requested document, or None, and its file.
+ChosenFile = tuple[int | None, NewFile]
 
 
 def hold_ticket(company: Company, ticket_id: int) -> Ticket:
@@ -91,8 +49,8 @@ def answer(
         return
     if ticket.status in TERMINAL:
         raise TicketClosed
-    for one in new_files:
-        add_file(company, ticket_id, ACTOR, one.new, requested=one.document)
+    for document, new in new_files:
+        add_file(company, ticket_id, ACTOR, new, requested=document)
     if waits(company, ticket_id) and new_files and not open_requests(ticket).exists():
         updating.update_ticket(company, ticket_id, ACTOR, to=Status.FOLLOW_UP)
     if sends_text and waits(company, ticket_id):
@@ -112,45 +70,30 @@ def has_comment(ticket: Ticket, text: str, seen: Seen) -> bool:
     return own.filter(text=text).exists()
 
 
-def has_file(ticket: Ticket, one: ChosenFile, seen: Seen) -> bool:
-    own = ticket.files.filter(by=By.COMPANY, pk__gt=seen.file, sha256=one.new.sha256)
-    return own.filter(requested_document=one.document).exists()
+def has_file(ticket: Ticket, chosen: ChosenFile, seen: Seen) -> bool:
+    document, new = chosen
+    own = ticket.files.filter(by=By.COMPANY, pk__gt=seen.file, sha256=new.sha256)
+    return own.filter(requested_document=document).exists()
 
 
+@transaction.atomic
 def appeal(company: Company, ticket_id: int, text: str) -> None:
     """Appeal the ticket's decision; the same text again changes nothing.
 
     Raises Ticket.DoesNotExist, AppealRefused and TextRefused.
     """
-    try:
-        with transaction.atomic():
-            hold_ticket(company, ticket_id)
-            appeals.appeal_decision(company, ticket_id, ACTOR, text)
-    except appeals.AppealRefused as error:
-        last = company.tickets.get(pk=ticket_id).appeals.order_by("pk").last()
-        if error.code != "already_appealed" or last is None or last.comment != text:
-            raise
+    ticket = hold_ticket(company, ticket_id)
+    same = ticket.appeals.filter(state=Appeal.State.PENDING, comment=text)
+    if not same.exists():
+        appeals.appeal_decision(company, ticket_id, ACTOR, text)
 
 
+@transaction.atomic
 def rate(company: Company, ticket_id: int, stars: int, comment: str) -> None:
     """Rate the ticket's decision; the same rating again changes nothing.
 
     Raises Ticket.DoesNotExist, RatingRefused and TextRefused.
     """
-    try:
-        with transaction.atomic():
-            hold_ticket(company, ticket_id)
-            updating.rate(company, ticket_id, rating=stars, comment=comment)
-    except RatingRefused as error:
-        same = company.tickets.filter(pk=ticket_id, rating__rating=stars, rating__comment=comment)
-        if error.code != "already_rated" or not same.exists():
-            raise
-
-
-def refusal(error: Exception) -> tuple[str, str, int]:
-    """Return the field of a refusal, its words, and the status of the answer."""
-    kind = next((kind for kind in WORDS if isinstance(error, kind)), None)
-    if kind is None:
-        return "files", legible(str(error)), 422
-    field, text, status = WORDS[kind]
-    return field, gettext(text), status
+    ticket = hold_ticket(company, ticket_id)
+    if not Rating.objects.filter(ticket=ticket, rating=stars, comment=comment).exists():
+        updating.rate(company, ticket_id, rating=stars, comment=comment)

@@ -1,5 +1,6 @@
 """Conversation of a ticket as its company reads it: public messages and files, oldest first."""
 
+import sys
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.db.models.functions import Left
 
-from core.values.texts import is_blank, legible
+from core.values.texts import is_blank
 from tickets.models import Comment, Ticket, TicketFile
 from tickets.statuses import By
 
@@ -23,24 +24,13 @@ OPENING = 0
 
 @dataclass(slots=True)
 class Message:
-    key: str
     is_own: bool
     at: datetime
     text: str = ""
-    # Comment whose text is shortened here.
-    whole: int | None = None
+    # Id of the comment with this text, and whether it is shortened here.
+    comment: int | None = None
+    is_cut: bool = False
     files: list[TicketFile] = field(default_factory=list)
-
-    def joins(self, last: "Message") -> bool:
-        is_near = self.is_own == last.is_own and self.at - last.at <= TOGETHER
-        return is_near and not (self.text and last.text)
-
-
-@dataclass(slots=True)
-class Conversation:
-    messages: list[Message]
-    # First comment of this page, if there are earlier ones.
-    earlier: int | None = None
 
 
 def beginnings(comments: QuerySet[Comment]) -> QuerySet[Comment]:
@@ -48,55 +38,58 @@ def beginnings(comments: QuerySet[Comment]) -> QuerySet[Comment]:
     return comments.defer("text").annotate(beginning=Left("text", LONGEST + 1))
 
 
-def read_page(ticket: Ticket, before: int | None = None) -> Conversation:
-    """Return the newest messages, or those before a comment; the ticket has its `beginning`."""
+def read_page(ticket: Any, before: int | None = None) -> tuple[list[Message], int | None]:
+    """Return the newest messages, or those before a comment, and the first if there are earlier.
+
+    The ticket has its `beginning`.
+    """
     comments = beginnings(ticket.conversation.filter(public=True)).order_by("-pk")
     files = ticket.files.filter(public=True).order_by("pk")
     if before is not None:
         comments = comments.filter(pk__lt=before)
         at = ticket.conversation.filter(pk=before).values_list("created_at", flat=True).first()
         files = files.filter(created_at__lt=at - TOGETHER) if at else files.none()
-    newest = list(comments[: PAGE_SIZE + 1])
+    newest: list[Any] = list(comments[: PAGE_SIZE + 1])
     page = newest[:PAGE_SIZE][::-1]
-    earlier = page[0] if len(newest) > PAGE_SIZE else None
-    messages = [message(one.pk, one.by == By.COMPANY, one.created_at, one) for one in page]
-    if earlier is not None:
-        files = files.filter(created_at__gte=earlier.created_at - TOGETHER)
+    messages = [message(one, one.beginning) for one in page]
+    if has_earlier := len(newest) > PAGE_SIZE:
+        files = files.filter(created_at__gte=page[0].created_at - TOGETHER)
     else:
-        messages.append(message(OPENING, True, ticket.created_at, ticket))
+        messages.append(message(ticket, ticket.beginning))
     messages += [
-        Message(f"f{one.pk}", one.by == By.COMPANY, one.created_at, files=[one])
-        for one in files[:MOST_FILES]
+        Message(one.by == By.COMPANY, one.created_at, files=[one]) for one in files[:MOST_FILES]
     ]
-    return Conversation(joined(messages), None if earlier is None else earlier.pk)
+    return joined(messages), page[0].pk if has_earlier else None
 
 
-def message(comment: int, is_own: bool, at: datetime, row: Any) -> Message:
-    is_whole = len(row.beginning) <= LONGEST
-    text = "" if is_blank(row.beginning) else legible(row.beginning[:LONGEST])
-    if not is_whole:
-        text += "…"
-    return Message(f"c{comment}", is_own, at, text, None if is_whole else comment)
+def read_whole(ticket: Ticket, comment: int) -> list[Message]:
+    """Return one message with all of its text. Raises Comment.DoesNotExist."""
+    if comment == OPENING:
+        return [message(ticket, ticket.comments, sys.maxsize)]
+    one = ticket.conversation.get(pk=comment, public=True)
+    return [message(one, one.text, sys.maxsize)]
+
+
+def message(row: Ticket | Comment, text: str, longest: int = LONGEST) -> Message:
+    comment = row if isinstance(row, Comment) else None
+    return Message(
+        comment is None or comment.by == By.COMPANY,
+        row.created_at,
+        "" if is_blank(text) else text[:longest],
+        comment.pk if comment else OPENING,
+        len(text) > longest,
+    )
 
 
 def joined(messages: list[Message]) -> list[Message]:
     found: list[Message] = []
     for one in sorted(messages, key=lambda one: one.at):
-        if found and one.joins(found[-1]):
-            last = found[-1]
+        last = found[-1] if found else one
+        is_near = one.is_own == last.is_own and one.at - last.at <= TOGETHER
+        if found and is_near and not (one.text and last.text):
             last.files += one.files
             if one.text:
-                last.key, last.text, last.whole = one.key, one.text, one.whole
+                last.text, last.comment, last.is_cut = one.text, one.comment, one.is_cut
         elif one.text or one.files:
             found.append(one)
     return found
-
-
-def read_whole(ticket: Ticket, comment: int) -> Conversation:
-    """Return one message with all of its text. Raises Comment.DoesNotExist."""
-    if comment == OPENING:
-        text, is_own, at = ticket.comments, True, ticket.created_at
-    else:
-        one = ticket.conversation.get(pk=comment, public=True)
-        text, is_own, at = one.text, one.by == By.COMPANY, one.created_at
-    return Conversation([Message(f"c{comment}", is_own, at, legible(text))])

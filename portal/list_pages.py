@@ -1,25 +1,24 @@
 """List of a company's tickets, with search."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from django.db.models import Q
 from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.formats import number_format
+from django.utils.http import urlencode
 from django.utils.translation import gettext, gettext_lazy, pgettext_lazy
 from django.views.decorators.http import require_safe
 
 from companies.models import Company
 from core.values.ids import read_id
 from core.values.spellings import typed_id
-from core.values.zones import active_zone, minute_text, moment_text, zone_name
+from core.values.zones import active_zone, zone_name
 from portal.visitors import VisitorRequest, company_page, render_page
 from tickets.api import queries
 from tickets.api.searching import MOST_FOUND
-from tickets.labels import status_label
 from tickets.models import Ticket
-from tickets.models.tickets import TicketQuerySet
+from tickets.models.tickets import TicketQuerySet, parcel_column
 from tickets.statuses import OPEN, TERMINAL, WAITING_FOR_COMPANY, Status
 
 PAGE = 25
@@ -50,12 +49,14 @@ def tickets_page(request: VisitorRequest) -> HttpResponse:
         tickets = tickets.after(last)
     ids = queries.ids_of(tickets, frozenset(Status) if words else TABS[show][1], 0, PAGE + 1)
     context = {
-        "part": "tickets",
         "words": words,
         "show": show,
         "tabs": [(name, label, count_text(counts[name])) for name, (label, _) in TABS.items()],
-        "rows": rows_of(company, ids[:PAGE]),
+        "tickets": tickets_of(company, ids[:PAGE]),
+        "waiting": WAITING_FOR_COMPANY,
+        "now": timezone.now(),
         "zone": zone_name(active_zone(), timezone.now()),
+        "query": urlencode({"q": words} if words else {"show": show}),
         "is_later_page": last is not None,
         "older": ids[PAGE - 1] if len(ids) > PAGE else None,
         "more_exist": not are_all,
@@ -88,30 +89,9 @@ def count_text(count: int) -> str:
     return gettext("%(number)s or more") % {"number": number}
 
 
-def rows_of(company: Company, ids: Sequence[int]) -> list[dict[str, Any]]:
-    """Return the rows of a page; the number of queries does not depend on theirs."""
+def tickets_of(company: Company, ids: Sequence[int]) -> list[Ticket]:
+    """Return the tickets of a page in its order, in one query."""
     columns = ("company", "type__name", "status", "shipment_id", "filing_due_at", "updated_at")
-    by_id = company.tickets.select_related("type").only(*columns).in_bulk(ids)
-    tickets = [by_id[ticket_id] for ticket_id in ids if ticket_id in by_id]
-    shipments = company.shipments.filter(pk__in=[one.shipment_id for one in tickets])
-    numbers = dict(shipments.values_list("pk", "tracking_number"))
-    return [
-        {
-            "number": ticket.pk,
-            "type": str(ticket.type),
-            "tracking_number": numbers.get(ticket.shipment_id or 0, ""),
-            "status": status_label(ticket.status),
-            "colour": Status(ticket.status).row.colour.value,
-            "changed": minute_text(ticket.updated_at, active_zone()),
-            "answer_by": answer_by(ticket),
-        }
-        for ticket in tickets
-    ]
-
-
-def answer_by(ticket: Ticket) -> str:
-    """Return the moment after which an answer is too late for the carrier; "" without one."""
-    due = ticket.filing_due_at
-    if ticket.status not in WAITING_FOR_COMPANY or due is None or due < timezone.now():
-        return ""
-    return moment_text(due, active_zone())
+    tickets = company.tickets.select_related("type").only(*columns)
+    by_id = tickets.annotate(tracking_number=parcel_column("tracking_number")).in_bulk(ids)
+    return [by_id[ticket_id] for ticket_id in ids if ticket_id in by_id]

@@ -6,7 +6,7 @@ Subclasses add the fields of their page: the desk's, and the company's own.
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
-from uuid import UUID, uuid5
+from uuid import UUID, uuid4, uuid5
 
 from django import forms
 from django.db.models import F
@@ -27,7 +27,27 @@ OF_FIELDS = {
     "data": "variables",
     "shipment_id": "shipment",
 }
+OPTIONAL = ("documents", "credit_id", "carrier_id", "warehouse_package_id")
 PREFIX = "input-"
+
+
+# Form fields by the reference of a type.
+REFERENCES: dict[str, tuple[str, ...]] = {
+    TicketType.Reference.NOTHING: (),
+    TicketType.Reference.SHIPMENT: ("shipment",),
+    TicketType.Reference.CREDIT: ("credit_id",),
+    TicketType.Reference.PACKAGE: ("warehouse_package_id",),
+    TicketType.Reference.DOCUMENTS: ("documents",),
+}
+# Fields of inputs by their `type`; others are plain texts.
+INPUTS: dict[str, type[forms.Field]] = {
+    "date": forms.DateField,
+    "number": forms.DecimalField,
+    "email": forms.EmailField,
+    "url": forms.URLField,
+}
+LONGEST_TEXT = 16_000
+LONGEST_VALUE = 1_000
 
 
 class NumberField(forms.CharField):
@@ -43,27 +63,73 @@ class NumberField(forms.CharField):
 
 
 class OpeningForm(forms.Form):
-    """Form of a new ticket of the type `of_type`; a subclass has its fields."""
+    """Form of a new ticket of the type `of_type`; a subclass adds its fields."""
 
-    key = forms.UUIDField(widget=forms.HiddenInput)
+    key = forms.UUIDField(widget=forms.HiddenInput, initial=uuid4)
+    shipment = forms.CharField(
+        label=_("Tracking number"),
+        required=False,
+        max_length=100,
+        help_text=_("It is on the label of the parcel."),
+    )
+    credit_id = NumberField(label=_("Number of the credit"), required=False)
+    warehouse_package_id = forms.CharField(
+        label=_("Number of the package"), required=False, max_length=255
+    )
+    documents = forms.CharField(
+        label=_("Documents"),
+        required=False,
+        max_length=LONGEST_TEXT,
+        help_text=_(
+            "Attach their files below. For a link, a date or a number, write a line here:"
+            " Contract: https://example.com/contract"
+        ),
+        widget=forms.Textarea(attrs={"rows": 3}),
+    )
 
+    references = REFERENCES
+    # The inputs of a type are validated by their rules; else all are optional texts.
+    inputs_are_strict = False
     of_type: TicketType | None = None
     # Arguments of `open_ticket`, if the form is valid.
     ticket_fields: dict[str, Any]
+
+    def fit(self, of_type: TicketType) -> list[str]:
+        """Remove the fields that a type does not have, and add its inputs; return their names."""
+        wanted = self.references[of_type.reference]
+        for name in {one for names in self.references.values() for one in names} - set(wanted):
+            del self.fields[name]
+        for name in wanted:
+            self.fields[name].required = bool(of_type.reference) and of_type.reference_required
+        inputs = {f"{PREFIX}{number}": spec for number, spec in enumerate(of_type.inputs)}
+        self.fields |= {name: self.input_field(spec) for name, spec in inputs.items()}
+        return [*wanted, "text", *inputs]
+
+    def input_field(self, spec: Mapping[str, Any]) -> forms.Field:
+        """Make the field of an input of the type; its label is the operator's."""
+        required = self.inputs_are_strict and spec["required"]
+        options = {"label": spec.get("label") or spec["name"], "required": required}
+        if spec["el"] == "select":
+            choices = [("", "—"), *((one, one) for one in spec.get("options", ()))]
+            return forms.ChoiceField(choices=choices, **options)
+        kind = spec.get("type", "") if self.inputs_are_strict else ""
+        if kind not in INPUTS:
+            return forms.CharField(max_length=LONGEST_VALUE, **options)
+        field = INPUTS[kind](**options)
+        field.widget.input_type = kind
+        return field
 
     def read_ticket(self, company: Company, of_type: TicketType) -> None:
         """Set `ticket_fields` from the fields, or add the errors of the API's rules."""
         cleaned = self.cleaned_data
         body = {"type_id": of_type.pk, "comments": cleaned.get("text", "")}
-        body |= self.attempt("variables", self.as_data, "data")
-        body |= self.attempt("documents", self.all_documents)
+        optional = {name: cleaned.get(name) for name in OPTIONAL} | {"data": self.as_data()}
+        body |= {name: value for name, value in optional.items() if value not in (None, "", [])}
         if number := cleaned.get("shipment"):
-            body |= self.attempt(
-                "shipment", lambda: self.find_shipment(company, number), "shipment_id"
-            )
-        for name in ("credit_id", "carrier_id", "warehouse_package_id"):
-            if cleaned.get(name) not in (None, ""):
-                body[name] = cleaned[name]
+            try:
+                body["shipment_id"] = self.find_shipment(company, number)
+            except forms.ValidationError as error:
+                self.show_error("shipment_id", error)
         checked = OpenTicket(data=body)
         if not checked.is_valid():
             for name, errors in checked.errors.items():
@@ -75,17 +141,8 @@ class OpeningForm(forms.Form):
         """Return the id of a company's shipment. Raises ValidationError."""
         raise NotImplementedError
 
-    def all_documents(self) -> list[dict[str, str]]:
-        return documents_of(self.cleaned_data.get("documents", ""))
-
-    def attempt(self, name: str, read: Any, api_name: str = "") -> dict[str, Any]:
-        """Read a field as {API name: value}; {} if it is empty or invalid, with an error shown."""
-        try:
-            value = read()
-        except forms.ValidationError as error:
-            self.show_error(name, error)
-            return {}
-        return {api_name or name: value} if value else {}
+    def clean_documents(self) -> list[dict[str, str]]:
+        return documents_of(self.cleaned_data["documents"])
 
     def show_error(self, name: str, error: Any) -> None:
         """Add an error to its field, or to the form if the type has no such field."""
@@ -100,13 +157,11 @@ class OpeningForm(forms.Form):
             for number, input_spec in enumerate(inputs)
             if cleaned.get(f"{PREFIX}{number}") not in (None, "")
         ]
-        pairs += pairs_of(cleaned.get("variables", ""))
         variables: dict[str, str] = {}
-        for name, value in pairs:
+        for name, value in [*pairs, *cleaned.get("variables", ())]:
             if name in variables:
-                raise forms.ValidationError(
-                    gettext('"%(name)s" is given twice.') % {"name": name}, code="twice"
-                )
+                text = gettext('"%(name)s" is given twice.')
+                self.show_error("data", text % {"name": name})
             variables[name] = value
         return json.dumps(variables, ensure_ascii=False) if variables else ""
 

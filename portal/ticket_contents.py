@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -14,13 +13,10 @@ from django.utils.translation import gettext
 
 from companies.models import Company
 from core.values.ids import LARGEST_ID
-from core.values.money import money_text
-from core.values.texts import legible
-from core.values.zones import moment_text
 from portal.conversation import LONGEST, TOGETHER, beginnings
-from shipments.models import Shipment
 from tickets.changes.appeals import appeal_until
 from tickets.changes.letters import answer_by
+from tickets.labels import amount_lines
 from tickets.models import (
     Appeal,
     Comment,
@@ -31,6 +27,7 @@ from tickets.models import (
     TicketFile,
 )
 from tickets.models.decisions import OTHER
+from tickets.models.tickets import parcel_column
 from tickets.statuses import ACCEPTING, TERMINAL, WAITING_FOR_COMPANY, By
 
 # Public facts of a ticket: columns, and what `with_state` adds.
@@ -72,10 +69,18 @@ def with_state(tickets: QuerySet[Ticket]) -> QuerySet[Ticket]:
     )
 
 
-def read_ticket(company: Company, ticket_id: int) -> Ticket:
-    """Return a ticket for its page. Raises Ticket.DoesNotExist."""
+def read_ticket(company: Company, ticket_id: int) -> Any:
+    """Return a ticket for its page, with the `missing` documents. Raises Ticket.DoesNotExist."""
     tickets = with_state(company.tickets.select_related("type").defer("comments", "data"))
-    return tickets.annotate(beginning=Left("comments", LONGEST + 1)).get(pk=ticket_id)
+    ticket: Any = tickets.annotate(
+        beginning=Left("comments", LONGEST + 1),
+        tracking_number=parcel_column("tracking_number"),
+        parcel_carrier=parcel_column("carrier_name"),
+    ).get(pk=ticket_id)
+    asked = [] if ticket.status in TERMINAL else ticket.open_requests
+    documents = RequestedDocument.objects.filter(pk__in=asked).order_by("pk")
+    ticket.missing = list(documents) if asked else []
+    return ticket
 
 
 def read_state(company: Company, ticket_id: int) -> str:
@@ -95,81 +100,26 @@ def read_token(token: str) -> Seen:
     return Seen(int(found[1]), int(found[2])) if found else Seen(LARGEST_ID, LARGEST_ID)
 
 
-@dataclass(slots=True)
-class Box:
-    """Box above the conversation: a request and its deadline, or a decision and its reason."""
-
-    heading: str
-    colour: str = ""
-    # Words of ours that an agent wrote, and those on an appeal.
-    reason: str = ""
-    appeal_reason: str = ""
-    code: str = ""
-    amounts: list[tuple[str, str]] = field(default_factory=list)
-    lines: list[str] = field(default_factory=list)
-    # Ids and names.
-    documents: list[tuple[int, str]] = field(default_factory=list)
-    can_appeal: bool = False
-
-
-def box_of(ticket: Any) -> Box:
-    if ticket.status in ACCEPTING:
-        return decision_box(ticket, Box(gettext("The ticket was accepted"), "good"))
+def box_of(ticket: Any) -> dict[str, Any]:
+    """Return the contents of the box above the conversation: how the ticket stands, and why."""
+    box = {"reason": "", "can_appeal": False}
     if ticket.status in TERMINAL:
-        box = decision_box(ticket, Box(gettext("The ticket was declined"), "bad"))
-        add_appeal(box, ticket)
-        return box
+        if ticket.reason_code and ticket.reason_code != OTHER:
+            box["code"] = ReasonCode.objects.filter(code=ticket.reason_code).first()
+        box |= {"reason": reason_of(ticket), "amounts": amount_lines(ticket.amounts)}
+    if ticket.status in ACCEPTING:
+        return {**box, "colour": "good", "heading": gettext("The ticket was accepted")}
+    if ticket.status in TERMINAL:
+        declined_at = ticket.decided_at or ticket.updated_at
+        appeal = ticket.appeals.filter(declined_at=declined_at).first()
+        until = appeal_until(declined_at)
+        box |= {"colour": "bad", "heading": gettext("The ticket was declined")}
+        can_appeal = appeal is None and timezone.now() <= until
+        return {**box, "appeal": appeal, "appeal_until": until, "can_appeal": can_appeal}
     if ticket.status in WAITING_FOR_COMPANY:
-        box = Box(gettext("We need something from you"), "warn")
-        box.reason = reason_of(ticket)
-        box.lines.append(answer_by(ticket))
-    else:
-        box = Box(gettext("We are working on it"))
-        if ticket.appeal_state == Appeal.State.ACCEPTED:
-            box.lines.append(gettext("Your appeal was accepted: we look at the ticket again."))
-        box.lines.append(gettext("There is nothing that you have to do. You can always write."))
-    if ticket.open_requests:
-        requests = RequestedDocument.objects.filter(pk__in=ticket.open_requests)
-        names = requests.order_by("pk").values_list("pk", "name")
-        box.documents = [(pk, legible(name)) for pk, name in names]
-    return box
-
-
-def decision_box(ticket: Ticket, box: Box) -> Box:
-    box.reason = reason_of(ticket)
-    if ticket.reason_code and ticket.reason_code != OTHER:
-        code = ReasonCode.objects.filter(code=ticket.reason_code).first()
-        box.code = str(code) if code else ""
-    labels = {
-        "claimed": gettext("Claimed"),
-        "offered": gettext("Offered"),
-        "paid": gettext("Paid"),
-    }
-    currency = ticket.amounts.currency
-    box.amounts = [
-        (labels[name], money_text(amount, currency))
-        for name, amount in ticket.amounts
-        if amount is not None
-    ]
-    return box
-
-
-def add_appeal(box: Box, ticket: Any) -> None:
-    declined_at = ticket.decided_at or ticket.updated_at
-    appeal = ticket.appeals.filter(declined_at=declined_at).first()
-    zone, until = ticket.company.zone, appeal_until(declined_at)
-    if appeal is None:
-        box.can_appeal = timezone.now() <= until
-        text = gettext("The decision could be appealed until %(time)s.")
-        if box.can_appeal:
-            text = gettext("If you think that this is wrong, you can appeal once, until %(time)s.")
-        box.lines.append(text % {"time": moment_text(until, zone)})
-    elif appeal.is_pending:
-        text = gettext("Your appeal of %(time)s is with us. There is nothing that you have to do.")
-        box.lines.append(text % {"time": moment_text(appeal.created_at, zone)})
-    elif appeal.state == Appeal.State.REFUSED:
-        box.appeal_reason = legible(appeal.reason[:LONGEST])
-        box.lines.append(gettext("The decision stands, and it cannot be appealed again."))
+        box |= {"colour": "warn", "heading": gettext("We need something from you")}
+        return {**box, "reason": reason_of(ticket), "answer_by": answer_by(ticket)}
+    return {**box, "can_wait": True, "heading": gettext("We are working on it")}
 
 
 def reason_of(ticket: Ticket) -> str:
@@ -179,13 +129,4 @@ def reason_of(ticket: Ticket) -> str:
     if at is not None:
         ours = ours.filter(created_at__gte=at, created_at__lt=at + TOGETHER).order_by("pk")
     found: Any = ours.first() if at is not None else ours.last()
-    return legible(found.beginning[:LONGEST]) if found else ""
-
-
-def shipment_of(ticket: Ticket) -> tuple[str, ...]:
-    """Return the tracking number and carrier of the company's shipment; empty without one."""
-    if ticket.shipment_id is None:
-        return ()
-    own = Shipment.objects.filter(pk=ticket.shipment_id, company=ticket.company_id)
-    names = own.values_list("tracking_number", "carrier_name").first() or ()
-    return tuple(map(legible, names))
+    return found.beginning[:LONGEST] if found else ""

@@ -24,12 +24,14 @@ urlpatterns = [
     path("c/tickets/<id:ticket_id>/files/<id:file_id>", ticket_pages.file_page, name="portal_file"),
     path(
         "c/tickets/<id:ticket_id>/files/<id:file_id>/thumbnail",
-        ticket_pages.thumbnail_page,
+        ticket_pages.file_page,
+        {"thumbnail": True},
         name="portal_thumbnail",
     ),
-    path("c/tickets/<id:ticket_id>/answer", ticket_pages.answer_page, name="portal_answer"),
-    path("c/tickets/<id:ticket_id>/appeal", ticket_pages.appeal_page, name="portal_appeal"),
-    path("c/tickets/<id:ticket_id>/rating", ticket_pages.rating_page, name="portal_rating"),
+    *(
+        path(f"c/tickets/<id:ticket_id>/{act}", ticket_pages.act_page, {"act": act})
+        for act in ticket_pages.FORMS
+    ),
     path("c/webhooks", webhook_pages.webhooks_page, name="portal_webhooks"),
     path("c/webhooks/<id:webhook_id>", webhook_pages.webhook_page, name="portal_webhook"),
     path("c/webhooks/<id:webhook_id>/secret", webhook_pages.secret_page, name="portal_secret"),

@@ -1,4 +1,4 @@
-"""Labels of statuses, moves and types in the reader's language.
+"""Labels of statuses, moves, types and amounts in the reader's language.
 
 `tickets/statuses.py` has the English labels of statuses and moves, marked for translation. The API
 is in English, whatever the language of the desk (decision N21).
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext, gettext_lazy, pgettext_lazy
 
+from core.values.money import money_text
+from tickets.money import Amounts
 from tickets.statuses import AGENT_MOVES, Status
 
 if TYPE_CHECKING:
@@ -42,6 +44,16 @@ def type_label(name: str) -> str:
 
 def status_label(status: int) -> str:
     return gettext(Status(status).label)
+
+
+def amount_lines(amounts: Amounts) -> list[tuple[str, str]]:
+    """Return the amounts that are set, as pairs of name and text."""
+    names = {"claimed": gettext("Claimed"), "offered": gettext("Offered"), "paid": gettext("Paid")}
+    return [
+        (names[name], money_text(amount, amounts.currency))
+        for name, amount in amounts
+        if amount is not None
+    ]
 
 
 def action_text(to: Status) -> "StrPromise":

@@ -3,12 +3,12 @@
 import json
 from typing import Any
 
-from django.conf import settings
 from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext
 
 from core.files.kinds import MOST_BYTES
 from tickets.changes.agent_files import MOST_AT_ONCE
+from tickets.changes.uploads import MOST_FORM_BYTES
 
 
 def upload_limits() -> dict[str, Any]:
@@ -21,6 +21,9 @@ def upload_limits() -> dict[str, Any]:
         "total": gettext("Too much at a time: send it with the next message."),
         "lost": gettext("Your files were not kept. Add them again:"),
     }
-    # The other fields of a form take less than 512 KiB.
-    total = settings.MAX_UPLOAD_BYTES - 512 * 1024
-    return {"words": json.dumps(words), "most": MOST_BYTES, "count": MOST_AT_ONCE, "total": total}
+    return {
+        "words": json.dumps(words),
+        "most": MOST_BYTES,
+        "count": MOST_AT_ONCE,
+        "total": MOST_FORM_BYTES,
+    }

@@ -14,6 +14,7 @@ from unfold.widgets import (
 from core.values.texts import is_blank
 from desk.common.claim_forms import AmountsForm, DecisionForm
 from desk.common.generics import ModelChoiceField, SetPasswordForm, WithAnnotations
+from portal.forms import TextField
 from tickets.changes.documents import BadDocumentName, clean_document_names
 from tickets.changes.page_tokens import PageToken, require_page_token
 from tickets.changes.writes import StaleTicket
@@ -26,13 +27,6 @@ LONGEST_TEXT = 20_000
 def document_names(lines: str) -> list[str]:
     """Split text into names, one per line, without empty lines."""
     return [line.strip() for line in lines.splitlines() if line.strip()]
-
-
-class TextField(forms.CharField):
-    """Text whose line ends are one character, as in companies' texts; browsers send CR and LF."""
-
-    def to_python(self, value: Any) -> str:
-        return str(super().to_python(value)).replace("\r\n", "\n")
 
 
 class DocumentNames(forms.Field):

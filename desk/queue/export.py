@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from django.contrib.admin.exceptions import DisallowedModelAdminLookup
 from django.contrib.admin.options import IncorrectLookupParameters
-from django.db.models import F, OuterRef, QuerySet, Subquery
+from django.db.models import F, QuerySet
 from django.http import HttpRequest, QueryDict
 from django.http.response import HttpResponseBase
 from django.utils import timezone
@@ -18,9 +18,9 @@ from core.values.zones import in_zone
 from desk.common import csv_files
 from desk.common.pages import VIEW_TICKET, desk_page
 from desk.queue.changelist import ticket_list
-from shipments.models import Shipment
 from tickets.labels import status_label
 from tickets.models import ReasonCode, Ticket
+from tickets.models.tickets import parcel_column
 from tickets.stated_fields import STATED_FIELDS, stated_values
 
 EXPORT = "tickets.export_ticket"
@@ -78,8 +78,7 @@ def one_by_one(tickets: QuerySet[Ticket]) -> Iterator[Ticket]:
 
 def with_names(tickets: QuerySet[Ticket]) -> QuerySet[Ticket]:
     """Annotate `decider`, and `tracking_number` if the parcel is the company's own."""
-    own = Shipment.objects.filter(pk=OuterRef("shipment_id"), company=OuterRef("company"))
-    number = Subquery(own.values("tracking_number")[:1])
+    number = parcel_column("tracking_number")
     return tickets.annotate(tracking_number=number, decider=F("decided_by__username"))
 
 

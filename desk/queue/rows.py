@@ -20,10 +20,9 @@ from desk.common.badges import badge
 from desk.common.controls import isolate_text
 from desk.common.generics import WithAnnotations
 from desk.common.times import duration_text, iso_utc, local_text, snoozed_text
-from shipments.models import Shipment
 from tickets.changes.snoozing import asleep_until
 from tickets.models import Comment, Ticket
-from tickets.models.tickets import TicketQuerySet
+from tickets.models.tickets import TicketQuerySet, parcel_column
 from tickets.sla import clocks
 from tickets.sla.clocks import ClockState
 from tickets.statuses import By
@@ -59,12 +58,10 @@ class Extras(TypedDict):
 def with_peeks(tickets: list[Ticket]) -> list[WithAnnotations[Ticket, Extras]]:
     """Set `peek` on each ticket, in one query that reads one comment per ticket."""
     last = Comment.objects.filter(ticket=OuterRef("pk")).order_by("-pk")
-    # A shipment id of another company must not reveal that parcel.
-    parcel = Shipment.objects.filter(pk=OuterRef("shipment_id"), company=OuterRef("company"))
     values = Ticket.objects.filter(pk__in=[ticket.pk for ticket in tickets]).values_list(
         "pk",
-        Subquery(parcel.values("tracking_number")[:1]),
-        Subquery(parcel.values("carrier_name")[:1]),
+        parcel_column("tracking_number"),
+        parcel_column("carrier_name"),
         Subquery(last.values("by")[:1]),
         Subquery(last.values("public")[:1]),
         asleep_until(),

@@ -9,12 +9,11 @@ from django import forms
 from django.utils.translation import gettext
 
 from core.values.currencies import CURRENCIES, plain_number
-from core.values.money import money_number, money_text
+from core.values.money import money_number
 from desk.ticket import values
 from shipments.models import Surcharge
 from tickets.changes.required_documents import required_of
 from tickets.models import HistoryEntry, ReasonCode, Ticket
-from tickets.money import Amounts
 from tickets.statuses import REQUESTING, TERMINAL, By, Status, allows
 
 # Names of the currency in companies' variables.
@@ -85,16 +84,6 @@ def likely_currency(ticket: Ticket) -> str:
         shipment=ticket.shipment_id, shipment__company=ticket.company_id
     )
     return charges.order_by("-pk").values_list("currency", flat=True).first() or ""
-
-
-def amount_lines(amounts: Amounts) -> list[tuple[str, str]]:
-    """Return the amounts that are set, as pairs of name and text."""
-    names = {"claimed": gettext("Claimed"), "offered": gettext("Offered"), "paid": gettext("Paid")}
-    return [
-        (names[name], money_text(amount, amounts.currency))
-        for name, amount in amounts
-        if amount is not None
-    ]
 
 
 def changed_amounts(entry: HistoryEntry) -> str:

@@ -116,7 +116,7 @@ def page_context(
         "traces": traces,
         "stated": stated_lines(ticket),
         "reason_code": code_names.get(ticket.reason_code),
-        "amount_lines": claims.amount_lines(ticket.amounts),
+        "amount_lines": labels.amount_lines(ticket.amounts),
         "amounts": claims.amount_values(ticket, None),
         "requested": conversation.requested(
             history, last_heard(thread), list(ticket.requested_documents.all())

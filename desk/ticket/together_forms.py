@@ -7,7 +7,8 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from core.values.ids import read_id
-from desk.common.forms import LONGEST_TEXT, PageTokenField, TextField
+from desk.common.forms import LONGEST_TEXT, PageTokenField
+from portal.forms import TextField
 from tickets.changes import mentions
 from tickets.models import Agent
 

@@ -13,6 +13,7 @@ from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from companies.models import Company
+from core.api.minute_counter import counter
 from core.files.refusals import FileRefused
 from deliveries.models import Event
 from portal.visitors import ACTOR
@@ -408,3 +409,24 @@ def test_of_two_forms_that_come_at_once_one_opens_a_ticket() -> None:
     first, second = in_order(once, once)
 
     assert first == second == Ticket.objects.get()
+
+
+def test_files_count_as_uploads_of_the_company(
+    by_session: Enter, company: Company, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counter, "blind_until", 0)
+    settings.RATE_LIMITS = {**settings.RATE_LIMITS, "upload": 1}
+    client = by_session(company)
+
+    page = send(client, CARRIER, files=[upload(), upload("dos.png")])
+
+    assert errors_at(page) == {"files"}
+    assert "Too many files in a minute." in text_of(page)
+    assert not Ticket.objects.exists()
+
+
+def test_file_of_an_unknown_field_is_examined_too(by_session: Enter, company: Company) -> None:
+    page = send(by_session(company), CARRIER, **{"file-9": upload("virus.exe", b"MZ of no use")})
+
+    assert errors_at(page) == {"files"}
+    assert "virus.exe: " in text_of(page)

@@ -383,10 +383,10 @@ def test_a_refused_file_is_named_at_its_field_with_what_to_do(
 
     assert refused.status_code == 422
     shown = text_of(refused)
-    (error,) = re.findall(rf'<p class="error" role="alert" id="{field}-error">(.*?)</p>', shown)
+    (error,) = re.findall(rf'<p class="error" role="alert" id="{field}_error">(.*?)</p>', shown)
     assert error.startswith("facgpj.html: ")
     assert all(word in error for word in words)
-    assert f'aria-describedby="{field}-error"' in shown
+    assert f'aria-describedby="{field}_error"' in shown
     assert "Va.</textarea>" in shown
     assert not TicketFile.objects.exists()
     assert not UnfinishedFile.objects.exists()
@@ -742,3 +742,19 @@ def test_the_first_load_is_small(by_link: Enter, ticket: Ticket, eve: Agent) -> 
     shown = by_link(ticket).get(f"/c/tickets/{ticket.pk}").content
 
     assert len(shown) + sum(one.stat().st_size for one in static.iterdir()) < 120_000
+
+
+def test_an_appeal_that_was_refused_is_not_taken_for_one_that_is_sent_twice(
+    by_link: Enter, ticket: Ticket, eve: Agent
+) -> None:
+    decline(ticket, eve)
+    client = by_link(ticket)
+    send(client, ticket, "appeal", text="No es nuestra caja.")
+    ben = build.agent("ben", group="lead")
+    working.decide_appeal(ticket.pk, accept=False, user=ben.user, reason="Sí lo es.")
+
+    again = send(client, ticket, "appeal", text="No es nuestra caja.")
+
+    assert again.status_code == 409
+    assert "cannot be appealed any more" in text_of(again)
+    assert "No es nuestra caja." in text_of(again)

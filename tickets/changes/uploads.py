@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
+from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext
 
@@ -15,6 +16,8 @@ from core.files.scanning import scan
 from tickets.changes.agent_files import MOST_AT_ONCE
 from tickets.changes.files import NewFile, store_content
 
+# The other fields of a form take less than 512 KiB.
+MOST_FORM_BYTES = settings.MAX_UPLOAD_BYTES - 512 * 1024
 # Agents share the examiner slots of a single company, so companies always have some left.
 NO_COMPANY = 0
 

@@ -1,18 +1,27 @@
 from django.conf import settings
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import F, OuterRef, Q, Subquery
 from django.db.models.expressions import Combinable
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from companies.models import Company
-from shipments.models import Incidence
+from shipments.models import Incidence, Shipment
 from tickets.labels import STATUS_CHOICES
 from tickets.models.carriers import spellings_of
 from tickets.models.ticket_indexes import NOT_DECIDED, TICKET_INDEXES
 from tickets.models.types import TicketType
 from tickets.money import PLACES, Amounts
 from tickets.statuses import BLOCKING, CLAIMS, OPEN, RUNNING, WAITING_FOR_COMPANY, Status
+
+
+def parcel_column(name: str) -> Subquery:
+    """Return an expression for a column of the ticket's shipment, null if it is not the company's.
+
+    A shipment id of another company must not reveal that parcel (decision T12).
+    """
+    own = Shipment.objects.filter(pk=OuterRef("shipment_id"), company=OuterRef("company"))
+    return Subquery(own.values(name)[:1])
 
 
 class TicketQuerySet(models.QuerySet["Ticket"]):
@@ -192,6 +201,11 @@ class Ticket(models.Model):
 
     def __str__(self) -> str:
         return gettext("ticket %(ticket)s") % {"ticket": self.pk}
+
+    @property
+    def colour(self) -> str:
+        """Colour of the status, a class of the style sheets."""
+        return Status(self.status).row.colour.value
 
     @property
     def amounts(self) -> Amounts:
