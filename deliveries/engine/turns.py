@@ -134,7 +134,11 @@ class Database:
         if not self._tuned:
             statements.settle_plans()
             self._tuned = True
+        loop_id = self.loop_id
         wakeups = self._keep_lease()
+        if self.loop_id != loop_id:
+            # Other loops have taken over the lanes of which these were to be claimed.
+            turn.claims, turn.firsts = ClaimBatch(), ClaimBatch()
         ATTEMPTS.log_suppressed()
         # Releasing comes first, so that this very turn can claim all of it again.
         self._release(turn)

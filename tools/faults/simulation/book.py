@@ -25,6 +25,8 @@ UNNOTICED_SECONDS, NOTICED_AWAY_SECONDS = 2.9, 2.0
 STOPPED_SECONDS = 1.0
 # Largest change of a clock.
 CLOCK_SECONDS = 3.5
+# A loop whose statements fail for so long may lose its lease, and its work to other loops.
+LOST_SECONDS = 3.0
 # Acts that last until another act ends them; nothing is sent meanwhile.
 LASTING = ("pause", "hold", "drain", "company off")
 
@@ -96,6 +98,8 @@ class Book:
     # Frozen loops with begin and end, and times of loops' deaths.
     frozen: list[tuple[str, float, float]] = field(default_factory=list)
     died: dict[str, float] = field(default_factory=dict)
+    # First and last of a loop's statements that failed one after another, by loop.
+    breaks: dict[str, tuple[float, float]] = field(default_factory=dict)
     # Times, loops and their changes: started, frozen, thawed, ended.
     lives: list[tuple[float, str, str]] = field(default_factory=list)
     # Final state of each delivery according to the service.
@@ -282,6 +286,11 @@ def note_frozen(book: Book, who: str, at: float, until: float) -> None:
 def note_statement(book: Book, who: str, at: float, trouble: str) -> None:
     """Note a statement that was lost, or whose answer was lost."""
     if trouble == "before":
+        since, last = book.breaks.get(who, (at, at))
+        since = since if at - last < AFTER_SECONDS else at
+        book.breaks[who] = since, at
+        if at - since >= LOST_SECONDS:
+            note_trouble(book, who, since, at, at)
         book.troubles.append(Trouble(at, at + AFTER_SECONDS, who, harmless=True))
         book.unwell.append((at, at + AGAIN_SECONDS))
         return
