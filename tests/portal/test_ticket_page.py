@@ -169,7 +169,7 @@ def test_incomplete_says_what_is_missing_and_until_when(
     shown = page(by_link(ticket), ticket)
 
     assert "No se ve." in shown
-    labels = re.findall(r'<label for="document-[0-9]+"><bdi>([^<]+)</bdi>', shown)
+    labels = re.findall(r'<label for="document-[0-9]+"><bdi>([^<(]+) \(', shown)
     assert labels == ["Factura", "Foto de la caja"]
     assert f'name="{document_of(ticket, "Factura")}" accept="image/jpeg,image/png' in shown
     assert ("(hora del centro)" if language == "es" else "(Central Time)") in shown
