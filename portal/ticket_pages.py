@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.http import HttpResponse, JsonResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
+from django.utils.cache import get_conditional_response
 from django.utils.translation import gettext, gettext_noop
 
 from core.values.ids import read_id
@@ -31,6 +32,10 @@ FORMS: dict[str, type[TicketForm]] = {
 
 @company_page()
 def ticket_page(request: VisitorRequest, ticket_id: int) -> HttpResponse:
+    if "If-None-Match" in request.headers:
+        token = contents.read_state(request.visitor.company, ticket_id)
+        if (unchanged := get_conditional_response(request, f'"{token}"')) is not None:
+            return unchanged
     return show(request, ticket_id)
 
 
@@ -105,12 +110,6 @@ def act_page(request: VisitorRequest, ticket_id: int, act: str) -> HttpResponse:
     if form.is_valid():
         form.call(form.send)
     return show(request, ticket_id, form) if form.errors else done(request, ticket_id, act)
-
-
-@company_page()
-def state_page(request: VisitorRequest, ticket_id: int) -> HttpResponse:
-    """Answer a token that changes with whatever the page shows; open pages ask for it."""
-    return JsonResponse({"state": contents.read_state(request.visitor.company, ticket_id)})
 
 
 @company_page()

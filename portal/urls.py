@@ -20,7 +20,6 @@ urlpatterns = [
     path("c/tickets/new", opening_pages.types_page, name="portal_new"),
     path("c/tickets/new/<id:type_id>", opening_pages.new_ticket_page, name="portal_new_of_type"),
     path("c/tickets/<id:ticket_id>", ticket_pages.ticket_page, name="portal_ticket"),
-    path("c/tickets/<id:ticket_id>/state", ticket_pages.state_page),
     path("c/tickets/<id:ticket_id>/files/<id:file_id>", ticket_pages.file_page, name="portal_file"),
     path(
         "c/tickets/<id:ticket_id>/files/<id:file_id>/thumbnail",

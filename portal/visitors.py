@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
+from http import HTTPStatus
 from time import time
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -12,6 +13,7 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.utils import timezone, translation
+from django.utils.cache import get_conditional_response, set_response_etag
 from django.utils.crypto import constant_time_compare, salted_hmac
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
@@ -198,6 +200,18 @@ def is_within(key: str, times: int = 1) -> bool:
 def render_page(
     request: VisitorRequest, template: str, context: dict[str, Any], status: int = 200
 ) -> HttpResponse:
-    """Render a template of `templates/portal/` with the visitor."""
+    """Render a template of `templates/portal/` with the visitor.
+
+    Open pages ask every few seconds for another version than they show. The ETag is the `state`
+    of the context, if there is one.
+    """
     framed = {**context, "visitor": request.visitor, "part": request.part}
-    return render(request, f"portal/{template}", framed, status=status)
+    response = render(request, f"portal/{template}", framed, status=status)
+    if request.method == "POST" or status != HTTPStatus.OK:
+        return response
+    if "state" in context:
+        response["ETag"] = f'"{context["state"]}"'
+    else:
+        set_response_etag(response)
+    unchanged = get_conditional_response(request, response["ETag"], response=response)
+    return cast(HttpResponse, unchanged)

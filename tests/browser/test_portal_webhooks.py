@@ -9,11 +9,14 @@ from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 
 from companies.tokens import token_digest
+from deliveries import redelivery
 from deliveries.models import Delivery
 from portal import access
+from tests import builders as build
 from tests.browser.chromium import Chromium
 from tests.deliveries import worlds
 from tests.sending import deliver
+from tickets.statuses import Status
 from tools.faults.receiver import Answer, Receiver
 from webhooks.targets import Policy
 
@@ -32,6 +35,45 @@ def receiver() -> Iterator[Receiver]:
     with Receiver() as receiver:
         receiver.answer = lambda received: Answer(401, body=b"bad signature")
         yield receiver
+
+
+def test_open_pages_show_what_arrives(
+    chromium: Chromium,
+    live_server: LiveServer,
+    settings: Settings,
+    receiver: Receiver,
+    loopback: Policy,
+) -> None:
+    settings.PUBLIC_URL = live_server.url
+    world = worlds.make_world(receiver)
+    token = world.acme.tokens.create(prefix="test_page", digest=token_digest("page"))
+    secret, _ = access.issue_session(world.acme, token, language="en")
+    webhook = world.webhooks[0]
+    with chromium.tab(live_server.url) as tab:
+        tab.visit(f"/c/s/{secret}")
+        tab.visit(f"/c/webhooks/{webhook.pk}")
+        tab.sees("#state", "No deliveries yet")
+        tab.do(lambda page: page.fill("#url", "https://half.typed"))
+
+        world.publish(1)
+        deliver(loopback)
+
+        tab.sees("#state", "Failing")
+        tab.sees("#deliveries", "Waiting")
+        tab.sees("#news", "This page has just changed.")
+        assert tab.value("#url") == "https://half.typed"
+        delivery = Delivery.objects.get(webhook=webhook)
+        tab.visit(f"/c/deliveries/{delivery.pk}")
+        receiver.answer = lambda received: Answer(200)
+        redelivery.ask_again(delivery.pk)
+        deliver(loopback)
+        tab.sees("#head", "Delivered")
+        tab.sees("#attempts", "2:")
+        tab.visit("/c/tickets?show=open")
+        tab.sees("#list", "There are no open tickets.")
+        ticket = build.ticket(world.acme, status=Status.IN_REVIEW)
+        tab.sees("#list", str(ticket.pk))
+    assert tab.complaints == []
 
 
 @pytest.mark.parametrize(("size", "language"), [(PHONE, "es"), (SCREEN, "en")])

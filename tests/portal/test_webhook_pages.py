@@ -683,3 +683,17 @@ def test_more_rows_need_no_more_queries(
 
 def test_a_company_without_webhooks_is_told_so(by_session: Enter, company: Company) -> None:
     assert "Your company has no webhook." in read(by_session(company), LIST)
+
+
+def test_an_open_page_asks_for_changes(by_session: Enter, company: Company) -> None:
+    webhook = build.webhook(company)
+    client = by_session(company)
+    versions = []
+    for address in ("/c/webhooks", f"/c/webhooks/{webhook.pk}", "/c/tickets"):
+        version = client.get(address)["ETag"]
+        versions.append(version)
+        again = client.get(address, headers={"If-None-Match": version})
+        assert (again.status_code, again.content) == (304, b"")
+        assert again["Cache-Control"] == "private, no-store"
+    services.change_webhook(company, webhook.pk, active=False)
+    assert client.get("/c/webhooks", headers={"If-None-Match": versions[0]}).status_code == 200

@@ -1,5 +1,5 @@
 // The company's page works without this file. With it, a form is sent once, a typed text survives a
-// reload, and an open ticket shows what is new within three seconds.
+// reload, and an open page shows what is new within three seconds.
 "use strict";
 
 const SOON = 3_000;
@@ -47,18 +47,24 @@ function draftOf(box) {
   return `draft of ${box.form.getAttribute("action")}`;
 }
 
-const news = document.querySelector("[data-state]");
-if (news) setTimeout(look, SOON, SOON);
+const live = document.querySelectorAll("[data-live]");
+const news = document.getElementById("news");
+let version = news.dataset.state ? `"${news.dataset.state}"` : "";
+if (live.length) setTimeout(look, SOON, SOON);
 
-// Ask whether the ticket has changed, and ask again later; a door that is closed stays so.
+// Ask whether the page has changed, and ask again later; a door that is closed stays so.
 async function look(wait) {
   let next = SOON;
   try {
     if (!document.hidden) {
-      const answer = await fetch(`${news.dataset.page}/state`, { cache: "no-store" });
+      const headers = version ? { "If-None-Match": version } : {};
+      const answer = await fetch(location.pathname + location.search, { cache: "no-store", headers });
       if ([403, 404].includes(answer.status)) return;
-      const { state } = await body(answer).json();
-      if (state !== news.dataset.state) await renew();
+      if (answer.status !== 304) {
+        if (!answer.ok) throw new Error(answer.status);
+        renew(await answer.text());
+        version = answer.headers.get("ETag");
+      }
     }
   } catch {
     next = Math.min(wait * 2, LATE);
@@ -66,25 +72,19 @@ async function look(wait) {
   setTimeout(look, next, next);
 }
 
-function body(answer) {
-  if (!answer.ok) throw new Error(answer.status);
-  return answer;
-}
-
 // Replace what has changed, except forms that somebody is filling in.
-async function renew() {
-  const text = await body(await fetch(news.dataset.page, { cache: "no-store" })).text();
+function renew(text) {
   const fresh = new DOMParser().parseFromString(text, "text/html");
-  for (const region of document.querySelectorAll("[data-live]")) {
+  for (const region of live) {
     const filled = region.querySelector("form") && region.contains(document.activeElement);
     if (filled || region.querySelector("[data-touched]")) continue;
     const now = fresh.getElementById(region.id);
+    if (now.isEqualNode(region)) continue;
     region.className = now.className;
-    region.replaceChildren(...[...now.children].map((one) => {
+    region.replaceChildren(...[...now.childNodes].map((one) => {
       const old = one.id && document.getElementById(one.id);
       return old && old.isEqualNode(one) ? old : document.adoptNode(one);
     }));
+    news.textContent = news.dataset.said;
   }
-  news.dataset.state = fresh.querySelector("[data-state]").dataset.state;
-  news.textContent = news.dataset.said;
 }
