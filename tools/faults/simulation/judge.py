@@ -165,6 +165,11 @@ def out_of_order(book: Book) -> Iterator[str]:
             for other in {each.payload["n"]: each for each in flights}.values():
                 if not goes_first(book, other, flight):
                     continue
+                if other.sequence > flight.sequence:
+                    yield (
+                        f"{url} got event {flight.payload['n']} of subject {subject} with a lower"
+                        f" number than event {other.payload['n']}"
+                    )
                 own = [each for each in flights if each.payload["n"] == other.payload["n"]]
                 if finished_by(book, own, flight.sent_at) or asked_again(
                     book, webhook, own, flight
@@ -177,12 +182,13 @@ def out_of_order(book: Book) -> Iterator[str]:
 
 
 def goes_first(book: Book, other: Flight, flight: Flight) -> bool:
-    """Return True if the other's event has a lower number, and was stored no later.
+    """Return True if the other's event precedes: in the same transaction, or in one that was over.
 
     An event stored later may find this one already claimed, and waiting for a slot.
     """
-    earlier, own = book.events[other.payload["n"]]["act"], book.events[flight.payload["n"]]["act"]
-    return other.sequence < flight.sequence and (earlier is own or earlier["at"] <= own["began"])
+    before, n = other.payload["n"], flight.payload["n"]
+    earlier, own = book.events[before]["act"], book.events[n]["act"]
+    return bool(before < n if earlier is own else earlier["at"] <= own["began"])
 
 
 def finished_by(book: Book, flights: list[Flight], at: float) -> bool:
