@@ -40,6 +40,7 @@ def broken_promises(ledger: list[Entry]) -> list[str]:
     return [
         *(f"{each['who']} crashed: {each['error']}" for each in book.crashed),
         *missing(book),
+        *refused(book),
         *foreign(book),
         *lost(book),
         *untrue(book),
@@ -59,6 +60,16 @@ def missing(book: Book) -> Iterator[str]:
     """Check that every place has a working loop once all faults are over."""
     if book.working < book.places:
         yield f"{book.working} of {book.places} loops work in the end"
+
+
+def refused(book: Book) -> Iterator[str]:
+    """Check that no publication and no act of people fails, unless there was a fault."""
+    for act in book.acts:
+        since, until = act["began"] - ABOUT, act["at"]
+        if act["how"] == "unsure" and not any(
+            each.began <= until and each.ended >= since for each in book.troubles
+        ):
+            yield f"{act['act']} failed at {until:.3f}"
 
 
 def foreign(book: Book) -> Iterator[str]:
