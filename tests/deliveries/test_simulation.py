@@ -1,15 +1,17 @@
 """The engine from seeds: a small part of `./dev simulate`, and a check of its judge."""
 
+import random
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
 
 import pytest
 
-from deliveries.engine import claiming, recording
-from tools.faults.simulation import running
+from deliveries import publishing
+from deliveries.engine import claiming, lanes, leases, recording, sharing
+from tools.faults.simulation import running, scenes
 from tools.faults.simulation.drawing import drawn
 from tools.faults.simulation.plan import Plan, Thing
 from tools.faults.simulation.run import Run
@@ -253,6 +255,13 @@ BROKEN = {
         "WHERE false AND subject_id",
         "late",
     ),
+    "that numbers the events of a transaction backwards": (
+        publishing,
+        "PUBLISH",
+        "ORDER BY position",
+        "ORDER BY position DESC",
+        "with a lower number",
+    ),
 }
 
 
@@ -277,6 +286,66 @@ def test_the_judge_sees_an_engine(
     monkeypatch.setattr(where, name, getattr(where, name).replace(old, new))
 
     assert any(says(plan, world, words) for plan in map(drawn, range(1, 40)))
+
+
+# Engines that break a promise in a scene: the scene, and the rest as above.
+BROKEN_IN = {
+    "that takes webhooks after others have given it up": (
+        scenes.last_words,
+        lanes,
+        "TAKE",
+        "::uuid AND NOT lost",
+        "::uuid",
+        "late",
+    ),
+    "that never looks for webhooks of dead loops": (
+        scenes.given_up_at_work,
+        leases,
+        "FREE_ORPHANED",
+        "WHERE loop_id",
+        "WHERE false AND loop_id",
+        "never came",
+    ),
+    "that hands webhooks over in silence": (
+        scenes.handed_over,
+        sharing,
+        "TRANSFER",
+        "FROM given\n)",
+        "FROM given WHERE false\n)",
+        "never came",
+    ),
+    "that hands webhooks over to dead loops": (
+        scenes.handed_over,
+        sharing,
+        "TRANSFER",
+        "NOT lost AND takes_lanes AND id <> %(loop)s::uuid AND lease_until > statement_timestamp()",
+        "id <> %(loop)s::uuid",
+        "late",
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("scene", "where", "name", "old", "new", "words"), BROKEN_IN.values(), ids=BROKEN_IN
+)
+def test_a_scene_shows_an_engine(
+    world: World,
+    monkeypatch: pytest.MonkeyPatch,
+    scene: Callable[[scenes.Dice, Plan], Plan],
+    where: ModuleType,
+    name: str,
+    old: str,
+    new: str,
+    words: str,
+) -> None:
+    """Catch a scene that no longer reaches the state for which it is drawn."""
+    assert old in getattr(where, name)
+    monkeypatch.setattr(where, name, getattr(where, name).replace(old, new))
+
+    dice = [random.Random(seed) for seed in range(20)]  # noqa: S311 - a simulation
+    drawn_plans = (scene(each, Plan(1, 3, 20.0, 0.03, ())) for each in dice)
+    assert any(says(plan, world, words) for plan in drawn_plans)
 
 
 def says(plan: Plan, world: World, words: str) -> bool:

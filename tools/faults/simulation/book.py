@@ -171,6 +171,14 @@ class Book:
             for who, since, until in self.frozen
         )
 
+    def long_absences(self, who: str) -> list[tuple[float, float]]:
+        """Return the spans in which a loop was frozen for too long to keep its lease."""
+        return [
+            (since, until)
+            for each, since, until in self.frozen
+            if each == who and until - since >= UNNOTICED_SECONDS
+        ]
+
     def ends_of(self, act: Entry) -> list[Entry]:
         """Return later acts that end this one."""
         return [
@@ -266,7 +274,11 @@ def read(ledger: list[Entry]) -> Book:
 
 
 def note_death(book: Book, who: str, at: float) -> None:
-    note_trouble(book, who, at)
+    """Note a loop's death; if it was frozen, the others have taken over since then."""
+    if any(since <= at < until for since, until in book.long_absences(who)):
+        book.troubles.append(Trouble(at, at + AFTER_SECONDS, who))
+    else:
+        note_trouble(book, who, at)
     book.died[who] = at
     book.lives.append((at, who, "ended"))
 

@@ -94,6 +94,8 @@ def fault(dice: random.Random, calm_at: float, kinds: Kinds) -> Thing:
         how, seconds = dice.choice(kinds.moods), seconds * 2
     if what in ("kill", "freeze"):
         how = dice.choice(kinds.moments)
+    if what == "late statement":
+        how = dice.choice(kinds.statements)
     if what == "lines break":
         how = dice.choice(kinds.breaks)
     if what == "line breaks":

@@ -40,6 +40,7 @@ def broken_promises(ledger: list[Entry]) -> list[str]:
     return [
         *(f"{each['who']} crashed: {each['error']}" for each in book.crashed),
         *missing(book),
+        *refused(book),
         *foreign(book),
         *lost(book),
         *untrue(book),
@@ -59,6 +60,16 @@ def missing(book: Book) -> Iterator[str]:
     """Check that every place has a working loop once all faults are over."""
     if book.working < book.places:
         yield f"{book.working} of {book.places} loops work in the end"
+
+
+def refused(book: Book) -> Iterator[str]:
+    """Check that no publication and no act of people fails, unless there was a fault."""
+    for act in book.acts:
+        since, until = act["began"] - ABOUT, act["at"]
+        if act["how"] == "unsure" and not any(
+            each.began <= until and each.ended >= since for each in book.troubles
+        ):
+            yield f"{act['act']} failed at {until:.3f}"
 
 
 def foreign(book: Book) -> Iterator[str]:
@@ -165,6 +176,11 @@ def out_of_order(book: Book) -> Iterator[str]:
             for other in {each.payload["n"]: each for each in flights}.values():
                 if not goes_first(book, other, flight):
                     continue
+                if other.sequence > flight.sequence:
+                    yield (
+                        f"{url} got event {flight.payload['n']} of subject {subject} with a lower"
+                        f" number than event {other.payload['n']}"
+                    )
                 own = [each for each in flights if each.payload["n"] == other.payload["n"]]
                 if finished_by(book, own, flight.sent_at) or asked_again(
                     book, webhook, own, flight
@@ -177,12 +193,13 @@ def out_of_order(book: Book) -> Iterator[str]:
 
 
 def goes_first(book: Book, other: Flight, flight: Flight) -> bool:
-    """Return True if the other's event has a lower number, and was stored no later.
+    """Return True if the other's event precedes: in the same transaction, or in one that was over.
 
     An event stored later may find this one already claimed, and waiting for a slot.
     """
-    earlier, own = book.events[other.payload["n"]]["act"], book.events[flight.payload["n"]]["act"]
-    return other.sequence < flight.sequence and (earlier is own or earlier["at"] <= own["began"])
+    before, n = other.payload["n"], flight.payload["n"]
+    earlier, own = book.events[before]["act"], book.events[n]["act"]
+    return bool(before < n if earlier is own else earlier["at"] <= own["began"])
 
 
 def finished_by(book: Book, flights: list[Flight], at: float) -> bool:

@@ -40,6 +40,7 @@ MOMENTS = ("", "", "sent", "seen", "ended", *STATEMENTS)
 FAULTS = {
     "kill": 6,
     "kill host": 2,
+    "late statement": 3,
     "freeze": 7,
     "restart": 3,
     "lines break": 4,

@@ -51,6 +51,8 @@ def one_fault(dice: Dice, plan: Plan) -> Plan:
     how = dice.choice(("before", "after", "hangs"))
     if what in ("kill", "freeze"):
         how = dice.choice(("sent", "seen", "ended", *STATEMENTS))
+    if what == "late statement":
+        how = dice.choice(list(STATEMENTS))
     if what == "line breaks":
         how = f"{how} {dice.choice(list(STATEMENTS))}"
     things = [thing(dice, at, what, dice.choice((2.5, 5.0, 9.0)), how, ANY_LOOP)]
@@ -124,6 +126,48 @@ def given_up(dice: Dice, plan: Plan) -> Plan:
     if dice.random() < 0.5:
         things.append(thing(dice, at + seconds - 2.0, "broker away", 3.0))
     return plan._replace(loops=dice.choice((2, 3)), calm_at=at + 15.0, things=tuple(things))
+
+
+def last_words(dice: Dice, plan: Plan) -> Plan:
+    """Let the last statement of a loop arrive once the others have taken over.
+
+    Then events come for webhooks that no loop has, and that nobody looks for at once.
+    """
+    at, seconds = dice.uniform(1.0, 4.0), dice.choice((6.5, 7.5, 8.5))
+    arrives = at + seconds
+    how = dice.choice(("takes", "takes", "takes", "claims", "records", "releases"))
+    things = [
+        thing(dice, at, "late statement", seconds, how, ANY_LOOP),
+        *stream(dice, at, at + 0.1, 4),
+        thing(dice, arrives - 2.0, "broker away", 4.0),
+        *stream(dice, arrives - 0.6, arrives + 0.4, 16),
+    ]
+    return plan._replace(loops=2, calm_at=arrives + 9.0, things=tuple(things))
+
+
+def given_up_at_work(dice: Dice, plan: Plan) -> Plan:
+    """Let a loop take webhooks between the moment when another one frees them and its commit."""
+    at = dice.uniform(1.0, 4.0)
+    things = [
+        thing(dice, at, "late statement", 5.3, "takes", ANY_LOOP),
+        *stream(dice, at, at + 0.1, 4),
+        thing(dice, at + 3.0, "late statement", 2.5, "commits", ANY_LOOP),
+        *stream(dice, at + 4.8, at + 5.4, 16),
+    ]
+    return plan._replace(loops=dice.choice((2, 2, 3)), calm_at=at + 16.0, things=tuple(things))
+
+
+def handed_over(dice: Dice, plan: Plan) -> Plan:
+    """Let loops share a backlog after which no event comes, long after one of them was lost."""
+    things = [
+        thing(dice, 0.3, "kill", dice.choice((7.5, 8.5))),
+        thing(dice, 6.0, "receiver", 12.0, dice.choice(("is busy", "is slow")), ALL),
+        *(thing(dice, dice.uniform(7.0, 7.6), "publish", 0.0, "commits", 6) for _ in range(12)),
+        *(thing(dice, 0.2, "limit") for _ in range(dice.randint(0, 4))),
+    ]
+    return plan._replace(
+        loops=3, small=True, calm_at=22.0, subjects=MANY_SUBJECTS, things=tuple(things)
+    )
 
 
 def clock_jumps(dice: Dice, plan: Plan) -> Plan:
@@ -214,12 +258,16 @@ SCENES: tuple[Callable[[Dice, Plan], Plan], ...] = (
     new_secrets,
     too_late,
     given_up,
+    last_words,
+    last_words,
+    given_up_at_work,
     clock_jumps,
     outage,
     silence,
     silence,
     sharing,
     sharing,
+    handed_over,
     deploy,
     unseen,
     answers_lost,

@@ -16,6 +16,9 @@ BREAK_PART = 0.15
 # Largest delays of a statement, and of its answer, in seconds.
 USUAL_SECONDS, SLOW_SECONDS = 0.003, 1.0
 RESTART_SECONDS, STOPS_WITHIN = 0.2, 12.0
+# A loop whose last statement is late dies this long after the arrival, and has no successor until
+# the others have looked for what it left behind.
+DIES_SECONDS, NOBODY_SECONDS = 0.1, 6.0
 
 
 class Troubles:
@@ -64,6 +67,10 @@ class Troubles:
     def make_freeze(self, thing: Thing) -> None:
         self._at_its_moment(thing, lambda loop: self._freeze(loop, thing.seconds))
 
+    def make_late_statement(self, thing: Thing) -> None:
+        """Let a loop do nothing more after a statement, which takes `seconds` to arrive."""
+        self._arm(thing, f"late {thing.how}", lambda loop: self._say_last(loop, thing.seconds))
+
     def make_lines_break(self, thing: Thing) -> None:
         self.windows.append((self.scheduler.now + thing.seconds, thing))
 
@@ -97,6 +104,9 @@ class Troubles:
         for moment, beginning in STATEMENTS.items():
             if actor.asks.startswith(beginning):
                 self.comes(moment, actor, dice.random() * (there + back))
+                for say_last in self._disarm(f"late {moment}", actor):
+                    say_last()
+                    there = actor.frozen_until - self.scheduler.now - 2 * DIES_SECONDS
                 for trouble in BREAKS:
                     if self._disarm(f"{trouble} {moment}", actor):
                         return trouble, there, back
@@ -152,6 +162,17 @@ class Troubles:
     def _freeze(self, loop: Loop, seconds: float) -> None:
         loop.actor.frozen_until = self.scheduler.now + seconds
         self.run.tell("frozen", who=loop.actor.name, until=loop.actor.frozen_until)
+
+    def _say_last(self, loop: Loop, seconds: float) -> None:
+        """Freeze a loop until its statement has arrived, and kill it then."""
+        actor = loop.actor
+        self._freeze(loop, seconds + 2 * DIES_SECONDS)
+
+        def die() -> None:
+            if loop.actor is actor and self.scheduler.now < self.run.plan.calm_at:
+                self._lose(loop, NOBODY_SECONDS)
+
+        self.scheduler.at(self.scheduler.now + seconds + DIES_SECONDS, die)
 
     def _lose(self, loop: Loop, seconds: float) -> None:
         loop.kill()
