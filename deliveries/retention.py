@@ -2,7 +2,6 @@
 
 from datetime import datetime
 
-from core.data.old_rows import delete_in_steps
 from core.retention import Sweep, kind
 from deliveries.models import Replay
 from deliveries.upkeep import pruning
@@ -26,5 +25,4 @@ def forget_deliveries(sweep: Sweep, before: datetime) -> None:
     sweep.rows["deliveries"] = pruned.rows
     sweep.kept_weeks += pruned.kept_weeks
     runs = Replay.objects.filter(ended_at__lt=before).order_by("pk")
-    run_count = delete_in_steps(runs, dry_run=sweep.dry_run)
-    sweep.note("deliveries", run_count, "runs of deliveries sent again")
+    sweep.delete("deliveries", runs, "runs of deliveries sent again")

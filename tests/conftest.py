@@ -22,6 +22,8 @@ from django.db.backends.postgresql.operations import DatabaseOperations
 from django.db.models import Model
 from django.db.models.signals import post_migrate
 from django.dispatch import receiver
+from django.template import Context, RequestContext, Template
+from django.test.signals import template_rendered
 from hypothesis import HealthCheck
 from hypothesis import settings as examples
 from pytest_django import DjangoDbBlocker, Settings
@@ -139,6 +141,21 @@ def close_what_was_left_open() -> None:
         each.close()
     opened[:] = [reference for reference in opened.copy() if reference() is not None]
     assert not unclosed, f"{len(unclosed)} connections were left open"
+
+
+def render_noting_pages(self: Template, context: Context) -> str:
+    """Note the context of a page for `response.context`.
+
+    Django's tests note that of each part and widget too: a page has hundreds, and each is copied.
+    """
+    if context.template is self and isinstance(context, RequestContext):
+        template_rendered.send(sender=self, template=self, context=context)
+    return self.nodelist.render(context)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def noted_pages(django_test_environment: None) -> None:
+    Template._render = render_noting_pages  # type: ignore[attr-defined]
 
 
 def signed_in(company: Company) -> APIClient:

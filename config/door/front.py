@@ -76,6 +76,7 @@ class FrontDoor:
             with suppress(OSError):
                 write_error(connection.sock, 429, "Too Many Requests", TOO_MANY)
                 connection.sock.flush()
+                raw.recv(RECEIVED_AT_ONCE)  # closing over unread bytes resets the connection
             raw.close()
             return True
         # A proxy may open connections ahead. Other clients' first bytes are due at once.

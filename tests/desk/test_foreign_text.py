@@ -192,10 +192,11 @@ def test_shows_controls_in_what_is_read_and_keeps_what_is_sent_back() -> None:
     )
 
 
-@pytest.mark.parametrize("control", "\u061c\u200e\u200f\u202a\u202d\u2066\u2069")
-def test_shows_every_control_by_its_number(desk: Client, company: Company, control: str) -> None:
-    ticket = build.ticket(company, comments=f"a{control}b")
+def test_shows_every_control_by_its_number(desk: Client, company: Company) -> None:
+    controls = "\u061c\u200e\u200f\u202a\u202d\u2066\u2069"
+    ticket = build.ticket(company, comments=f"a{'-'.join(controls)}b")
 
     html = desk.get(f"/admin/tickets/ticket/{ticket.pk}/change/").content.decode()
 
-    assert f"<bdi>a[U+{ord(control):04X}]b</bdi>" in html
+    shown = "-".join(f"[U+{ord(control):04X}]" for control in controls)
+    assert f"<bdi>a{shown}b</bdi>" in html

@@ -252,7 +252,6 @@ def test_letter_and_claim_file_are_in_the_zone_of_the_company_else_of_the_deploy
     browser: Client,
     lead: User,
     company: Company,
-    birch: Company,
     settings: Settings,
     zone: str,
     deployment: str,
@@ -261,22 +260,30 @@ def test_letter_and_claim_file_are_in_the_zone_of_the_company_else_of_the_deploy
     settings.DESK_TIME_ZONE = deployment
     # Old rows may hold a zone that no form has validated.
     Company.objects.filter(pk=company.pk).update(time_zone=zone)
-    Company.objects.filter(pk=birch.pk).update(language="pt", time_zone="UTC")
     due = near_midnight(ZoneInfo(ZONES[expected_zone]))
-    theirs = incomplete_ticket(birch, lead, due, 4102)
     ticket = incomplete_ticket(Company.objects.get(pk=company.pk), lead, due)
 
     letter = " ".join(str(Mail.objects.get().secret_text).split())
     pdf, _ = text_of(b"".join(claim_file(browser, ticket, "es", "company").streaming_content))
-    other, _ = text_of(b"".join(claim_file(browser, theirs, "en", "company").streaming_content))
 
     assert (moments_in(letter, "es"), f"({expected_zone})" in letter) == ([due], True)
     assert due in moments_in(pdf, "es")
     assert "Soporte ·" in pdf
     assert f"Cuándo ({expected_zone})" in pdf
-    assert (due in moments_in(other, "en"), "When (UTC)" in other) == (True, True)
-    # An unknown language counts as no language.
-    assert Company.objects.get(pk=birch.pk).written_language == "en"
+
+
+def test_claim_file_of_a_company_in_an_unknown_language_is_in_english_and_its_zone(
+    browser: Client, lead: User, company: Company, settings: Settings
+) -> None:
+    settings.DESK_TIME_ZONE = "America/Mexico_City"
+    Company.objects.filter(pk=company.pk).update(language="pt", time_zone="UTC")
+    due = near_midnight(UTC)
+    ticket = incomplete_ticket(Company.objects.get(pk=company.pk), lead, due)
+
+    pdf, _ = text_of(b"".join(claim_file(browser, ticket, "en", "company").streaming_content))
+
+    assert (due in moments_in(pdf, "en"), "When (UTC)" in pdf) == (True, True)
+    assert Company.objects.get(pk=company.pk).written_language == "en"
 
 
 def test_a_zone_that_nobody_knows_shuts_no_agent_out(browser: Client, settings: Settings) -> None:

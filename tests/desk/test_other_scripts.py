@@ -54,22 +54,24 @@ def test_numbers_in_digits_of_any_script_are_found(
     assert [one["shipment_id"] for one in log["data"]] == [parcel.pk]
 
 
-@pytest.mark.parametrize("digits", [DIGITS, FULL_WIDTH, *SCRIPTS])
 @pytest.mark.parametrize("typed", [DIGITS, SCRIPTS[0]])
 def test_a_number_in_a_text_is_found_whichever_digits_either_has(
-    desk: Client, api: APIClient, company: Company, digits: str, typed: str
+    desk: Client, api: APIClient, company: Company, typed: str
 ) -> None:
-    ticket = build.ticket(company, comments=f"Pedido {in_digits('778899', digits)} roto")
-    ticket_with_note = build.ticket(company)
-    say(ticket_with_note, f"Ver {in_digits('778899', digits)}.")
+    tickets, tickets_with_note = [], []
+    for digits in (DIGITS, FULL_WIDTH, *SCRIPTS):
+        number = in_digits("778899", digits)
+        tickets.append(build.ticket(company, comments=f"Pedido {number} roto").pk)
+        ticket_with_note = build.ticket(company)
+        say(ticket_with_note, f"Ver {number}.")
+        tickets_with_note.append(ticket_with_note.pk)
     query = in_digits("778899", typed)
 
-    assert listed_ids(desk, query) == [ticket_with_note.pk, ticket.pk]
-    assert listed_ids(desk, f'"pedido {query}"') == [ticket.pk]
+    assert sorted(listed_ids(desk, query)) == sorted([*tickets, *tickets_with_note])
+    assert sorted(listed_ids(desk, f'"pedido {query}"')) == tickets
     assert listed_ids(desk, f"roto -{query}") == []
-    if digits in (DIGITS, FULL_WIDTH, *SCRIPTS[:2]):
-        rows = api.get("/company/tickets", {"q": f"pedido {query}"}).json()["data"]
-        assert [one["id"] for one in rows] == [ticket.pk]
+    rows = api.get("/company/tickets", {"q": f"pedido {query}"}).json()["data"]
+    assert {one["id"] for one in rows} >= set(tickets[:4])
 
 
 # Stored text and a query that finds it.

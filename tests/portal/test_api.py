@@ -1,11 +1,13 @@
 """POST /portal/sessions: what it takes, what it refuses, and what its address opens."""
 
 import json
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
@@ -219,17 +221,30 @@ def test_no_conditional_header_changes_it_and_nobody_may_keep_it(api: APIClient)
     assert first.json()["data"]["url"] != again.json()["data"]["url"]
 
 
-@pytest.mark.parametrize(
-    "row", [row for row in bad_inputs() if row.method in ("POST", "PUT")], ids=lambda row: row.id
-)
-def test_the_corpus_of_bad_bodies_finds_no_fault(company: Company, row: BadInput) -> None:
-    """Send each body of the corpus here, whatever endpoint it was written for."""
-    headers = {**row.headers, "Authorization": f"Bearer {services.issue_token(company.pk)}"}
-    answer = send_raw(row._replace(method="POST", path=PATH, headers=headers))
+def bad_bodies() -> Iterator[BadInput]:
+    """Yield each body of the corpus once, whatever endpoint it was written for."""
+    seen = set()
+    for row in bad_inputs():
+        headers = {name: text for name, text in row.headers.items() if name != "Authorization"}
+        sent = (row.body, *sorted(headers.items()))
+        if row.method in ("POST", "PUT") and sent not in seen:
+            seen.add(sent)
+            yield row._replace(method="POST", path=PATH, headers=headers)
 
-    assert answer.status_code < 500
-    if answer.status_code >= 400:
-        assert answer.json()["code"] in EXPLAINED
+
+def test_the_corpus_of_bad_bodies_finds_no_fault(
+    company: Company, subtests: pytest.Subtests
+) -> None:
+    authorization = f"Bearer {services.issue_token(company.pk)}"
+    for row in bad_bodies():
+        with subtests.test(row.id), transaction.atomic():
+            headers = {**row.headers, "Authorization": authorization}
+            answer = send_raw(row._replace(headers=headers))
+
+            assert answer.status_code < 500
+            if answer.status_code >= 400:
+                assert answer.json()["code"] in EXPLAINED
+            transaction.set_rollback(True)
 
 
 def test_the_example_host_is_not_taken_from_the_request(api: APIClient, settings: Settings) -> None:

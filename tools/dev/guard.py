@@ -1,8 +1,8 @@
 """Guard process that only watches, so that even kill -9 leaves nothing behind.
 
-`./dev run` is two processes: the guard, which the user sees, waits; its child works. If the guard
-is killed, the child gets a signal and shuts down in order; if the child is killed, its programs
-get a signal, and the guard, which inherits their orphans, removes them.
+`./dev run` and `./dev test` are two processes each: the guard, which the user sees, waits; its
+child works. If the guard is killed, the child gets a signal and shuts down in order; if the child
+is killed, its programs get a signal, and the guard, which inherits their orphans, removes them.
 """
 
 import os
@@ -30,10 +30,11 @@ class Stop(BaseException):
     """Request to stop, raised at any point of the code."""
 
 
-def guarded(work: Callable[[], int]) -> int:
+def guarded(work: Callable[[], int], *, leave_ctrl_c: bool = False) -> int:
     """Run `work` in a child; return its exit code once the child and its descendants are gone.
 
-    Stop is raised in `work` on a signal, or when the guard dies.
+    Stop is raised in `work` on a signal, or when the guard dies. `leave_ctrl_c` is for a program
+    that ends in order on Ctrl-C, which reaches it without the guard.
     """
     adopt_orphans()
     # Block signals until both processes have installed their handlers.
@@ -46,6 +47,8 @@ def guarded(work: Callable[[], int]) -> int:
         os._exit(run_worker(work))
     for number in ENDINGS:
         signal.signal(number, lambda *_: tell(worker))
+    if leave_ctrl_c:
+        signal.signal(signal.SIGINT, lambda *_: None)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDINGS)
     status = wait_for(worker)
     ignore_signals()

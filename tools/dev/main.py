@@ -3,9 +3,11 @@
 import argparse
 import os
 import sys
+from functools import partial
 from pathlib import Path
 
 from tools.dev.bootstrap import PYTHON, ROOT
+from tools.dev.guard import guarded
 from tools.dev.manage import manage
 from tools.dev.openapi import check_description, schemathesis_options
 from tools.dev.postgres import use_programs
@@ -23,7 +25,10 @@ def main(arguments: list[str]) -> int:
 
 
 def test(arguments: list[str]) -> int:
-    """Become pytest; paths among the arguments are relative to the current folder."""
+    """Run pytest; paths among the arguments are relative to the current folder.
+
+    Servers that an interrupted run leaves end with it.
+    """
     folder, arguments = split_option(POSTGRESQL, arguments)
     if folder is not None:
         if os.environ.get("DATABASE_URL"):
@@ -37,7 +42,8 @@ def test(arguments: list[str]) -> int:
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     # Sets need the same order in each run, so that a seed of the simulation plays the same.
     os.environ.setdefault("PYTHONHASHSEED", "0")
-    os.execv(PYTHON, [str(PYTHON), "-m", "pytest", *ways, *arguments])  # noqa: S606
+    command = [str(PYTHON), "-m", "pytest", *ways, *arguments]
+    return guarded(partial(os.execv, PYTHON, command), leave_ctrl_c=True)
 
 
 def schemathesis(arguments: list[str]) -> int:
