@@ -69,6 +69,7 @@ def test_the_tests_take_the_option_and_leave_the_rest_to_pytest(
     used, ran = [], []
     monkeypatch.setattr(launcher, "use_programs", used.append)
     monkeypatch.setattr(launcher.os, "execv", lambda _, command: ran.append(command[3:]))
+    monkeypatch.setattr(launcher, "guarded", lambda work, **_: work())
     monkeypatch.chdir(ROOT)
 
     launcher.test(["--postgresql", "/pg/bin", "tests/bench", "-k", "report"])
