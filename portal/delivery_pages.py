@@ -59,6 +59,7 @@ def show_delivery(
     is_ahead = delivery.state == State.WAITING and not is_under_way(delivery)
     context = {
         **parts,
+        "method": "POST",
         "delivery": delivery,
         "colour": COLOURS.get(delivery.state, ""),
         "webhook": delivery.webhook,

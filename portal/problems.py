@@ -9,6 +9,7 @@ from django.utils.cache import patch_vary_headers
 from django.utils.translation import get_language_from_request, gettext, gettext_noop
 
 from core.api.minute_counter import WINDOW_SECONDS
+from core.values.times import whole_seconds
 
 HEADERS = {
     "Cache-Control": "private, no-store",
@@ -95,7 +96,7 @@ def problem(request: HttpRequest, name: str, status: int | None = None) -> HttpR
         code = status or found.status
         response = render(request, "portal/problem.html", context, status=code)
     if code == 429:
-        response["Retry-After"] = str(WINDOW_SECONDS)
+        response["Retry-After"] = str(whole_seconds(WINDOW_SECONDS))
     return cast(HttpResponse, private(response))
 
 

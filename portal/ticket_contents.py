@@ -119,7 +119,9 @@ def box_of(ticket: Any) -> dict[str, Any]:
     if ticket.status in WAITING_FOR_COMPANY:
         box |= {"colour": "warn", "heading": gettext("We need something from you")}
         return {**box, "reason": reason_of(ticket), "answer_by": answer_by(ticket)}
-    return {**box, "can_wait": True, "heading": gettext("We are working on it")}
+    is_reopened = ticket.appeal_state == Appeal.State.ACCEPTED
+    heading = gettext("We are working on it")
+    return {**box, "can_wait": True, "is_reopened": is_reopened, "heading": heading}
 
 
 def reason_of(ticket: Ticket) -> str:

@@ -136,7 +136,7 @@ class Database:
             self._tuned = True
         loop_id = self.loop_id
         wakeups = self._keep_lease()
-        if self.loop_id != loop_id:
+        if loop_id and self.loop_id != loop_id:
             # Other loops have taken over the lanes of which these were to be claimed.
             turn.claims, turn.firsts = ClaimBatch(), ClaimBatch()
         ATTEMPTS.log_suppressed()
