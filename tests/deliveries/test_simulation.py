@@ -197,6 +197,29 @@ FORMER_FAILURES = {
         subjects=3,
         claim_seconds=30.0,
     ),
+    "the judge counted a request of a killed loop as in flight for ever": Plan(
+        21632,
+        3,
+        14.0,
+        0.03,
+        (
+            Thing(0.15596146359660046, "publish", 0.0, 1, "commits", 3122424978),
+            Thing(0.5, "receiver", 6.0, 7, "hangs", 2953616517),
+            Thing(0.776294822909992, "publish", 0.0, 3, "commits", 3459715750),
+            Thing(0.8266459194443634, "publish", 0.0, 1, "commits", 16535506),
+            Thing(1.00665599612755, "publish", 0.0, 1, "commits", 1328630223),
+            Thing(1.2031065569672281, "publish", 0.0, 2, "commits", 732412307),
+            Thing(1.372828023434852, "publish", 0.0, 2, "commits", 3704483264),
+            Thing(3.4950212860450196, "publish", 0.0, 1, "commits", 2349092673),
+            Thing(5.3088139381651995, "publish", 0.0, 3, "commits", 445525928),
+            Thing(5.564812689602164, "publish", 0.0, 1, "commits", 3945571746),
+            Thing(5.634193475162344, "publish", 0.0, 1, "commits", 3510775477),
+            Thing(5.982494119968312, "kill", 2.5, 11, "", 3842844336),
+        ),
+        small=False,
+        subjects=3,
+        claim_seconds=30.0,
+    ),
 }
 
 

@@ -1,6 +1,7 @@
 """Ledger of a run, sorted for the judge. It imports nothing of the service."""
 
 import json
+import math
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -154,6 +155,10 @@ class Book:
             if each.harmless and each.who in (loop, "") and each.began <= until:
                 until = max(until, each.ended + WRITTEN_SECONDS)
         return until
+
+    def over_at(self, flight: Flight) -> float:
+        """Return when a flight ended, or its loop died; infinite if neither happened."""
+        return flight.ended if flight.ended is not None else self.died.get(flight.loop, math.inf)
 
     def noticed_at(self, flight: Flight) -> float:
         """Return when the loop noticed the end of a flight, later if it was frozen."""

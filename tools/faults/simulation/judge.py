@@ -289,7 +289,7 @@ def too_many_at_once(book: Book) -> Iterator[str]:
                 for each in own
                 if each.sent_at is not None
                 and each.sent_at <= (flight.sent_at or 0.0)
-                and (each.ended is None or each.ended > (flight.sent_at or 0.0))
+                and book.over_at(each) > (flight.sent_at or 0.0)
             ]
             too_many = webhook["most"] and len(beside) > webhook["most"]
             if too_many and not troubled_flights(book, beside):
