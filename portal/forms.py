@@ -87,6 +87,11 @@ class PageForm(forms.Form):
     status = 422
     says_optional = True
 
+    @property
+    def has_lost_files(self) -> bool:
+        """Return whether files came with a form that is drawn again: browsers do not keep them."""
+        return bool(self.files)
+
     def store_files(self, stack: ExitStack) -> list[tuple[str, NewFile]]:
         """Store the files while the stack is open, each with its field, or add an error to it."""
         stored: list[tuple[str, NewFile]] = []

@@ -58,7 +58,7 @@ class AnswerForm(TicketForm):
             label=_("Your message"),
             required=False,
             max_length=LONGEST_TEXT,
-            widget=forms.Textarea({"data-draft": ""}),
+            widget=forms.Textarea({"data-draft": "", "rows": 4}),
         )
         self.fields["files"] = FilesField(
             label=_("Other files") if ticket.missing else _("Files"),
@@ -92,7 +92,7 @@ class AppealForm(TicketForm):
         label=_("Why is the decision wrong? What was overlooked?"),
         max_length=LONGEST_TEXT,
         error_messages={"required": _("Write why the decision is wrong.")},
-        widget=forms.Textarea({"data-draft": ""}),
+        widget=forms.Textarea({"data-draft": "", "rows": 4}),
     )
 
     def send(self) -> None:
@@ -113,7 +113,12 @@ class RatingForm(TicketForm):
         widget=forms.RadioSelect,
         error_messages={"required": WRONG_STARS, "invalid_choice": WRONG_STARS},
     )
-    comment = TextField(label=_("Comment"), required=False, max_length=LONGEST_TEXT)
+    comment = TextField(
+        label=_("Comment"),
+        required=False,
+        max_length=LONGEST_TEXT,
+        widget=forms.Textarea({"rows": 4}),
+    )
 
     def send(self) -> None:
         answering.rate(self.company, self.ticket.pk, **self.cleaned_data)

@@ -191,7 +191,10 @@ def test_all_errors_show_at_once_and_what_was_typed_is_kept(
 
 
 def test_good_files_of_a_refused_form_are_not_kept(by_session: Enter, company: Company) -> None:
-    page = send(by_session(company), CARRIER, text="", files=upload())
+    client = by_session(company)
+    for plain in (client.get(f"/c/tickets/new/{CARRIER}"), send(client, CARRIER, text="")):
+        assert "Files are not kept" not in text_of(plain)
+    page = send(client, CARRIER, text="", files=upload())
 
     assert errors_at(page) == {"text"}
     assert "Files are not kept. Choose them again." in text_of(page)
