@@ -6,9 +6,9 @@ from datetime import timedelta
 from typing import Any, TypeVar
 
 from django import forms
+from django.template.defaultfilters import filesizeformat
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
-from django.utils.translation import gettext_lazy as _
 
 from companies.api.rates import is_within_rate
 from companies.models import Company
@@ -43,7 +43,12 @@ REFUSALS: dict[type[Exception], str] = {
         "One of the documents is no longer asked for. Choose the files again."
     ),
 }
-FILES_HELP = _("Photos (JPEG, PNG, WebP) or PDF, up to 15 MB together.")
+
+
+def files_help() -> str:
+    """Return the kinds and the size of files that a form takes."""
+    text = gettext("Photos (JPEG, PNG, WebP) or PDF, up to %(size)s together.")
+    return text % {"size": filesizeformat(MOST_FORM_BYTES)}
 
 
 class TextField(forms.CharField):

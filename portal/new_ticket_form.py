@@ -9,8 +9,8 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from companies.models import Company
-from portal.forms import FILES_HELP, FilesField, PageForm, TextField
-from portal.opening_form import OpeningForm, own_shipment
+from portal.forms import FilesField, PageForm, TextField, files_help
+from portal.opening_form import LONGEST_TEXT, OpeningForm, own_shipment
 from portal.visitors import ACTOR
 from tickets import opening
 from tickets.models import Ticket, TicketType
@@ -31,8 +31,7 @@ class NewTicketForm(PageForm, OpeningForm):
 
     text = TextField(
         label=_("What happened?"),
-        # Within the 64 KiB of the API, whatever the letters.
-        max_length=16_000,
+        max_length=LONGEST_TEXT,
         error_messages={"required": _("Say what happened.")},
         widget=forms.Textarea({"rows": 6}),
     )
@@ -52,7 +51,7 @@ class NewTicketForm(PageForm, OpeningForm):
         self.fields["files"] = FilesField(
             label=_("Other files") if of_type.files else _("Photos and files"),
             required=False,
-            help_text=FILES_HELP,
+            help_text=files_help(),
         )
 
     def clean(self) -> None:

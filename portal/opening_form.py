@@ -29,8 +29,6 @@ OF_FIELDS = {
 }
 OPTIONAL = ("documents", "credit_id", "carrier_id", "warehouse_package_id")
 PREFIX = "input-"
-
-
 # Form fields by the reference of a type.
 REFERENCES: dict[str, tuple[str, ...]] = {
     TicketType.Reference.NOTHING: (),
@@ -46,8 +44,8 @@ INPUTS: dict[str, type[forms.Field]] = {
     "email": forms.EmailField,
     "url": forms.URLField,
 }
+# Within the 64 KiB of the API, whatever the letters.
 LONGEST_TEXT = 16_000
-LONGEST_VALUE = 1_000
 
 
 class NumberField(forms.CharField):
@@ -72,9 +70,9 @@ class OpeningForm(forms.Form):
         max_length=100,
         help_text=_("It is on the label of the parcel."),
     )
-    credit_id = NumberField(label=_("Number of the credit"), required=False)
+    credit_id = NumberField(label=_("Credit number"), required=False)
     warehouse_package_id = forms.CharField(
-        label=_("Number of the package"), required=False, max_length=255
+        label=_("Package number"), required=False, max_length=255
     )
     documents = forms.CharField(
         label=_("Documents"),
@@ -90,6 +88,7 @@ class OpeningForm(forms.Form):
     references = REFERENCES
     # The inputs of a type are validated by their rules; else all are optional texts.
     inputs_are_strict = False
+    longest_input = 1_000
     of_type: TicketType | None = None
     # Arguments of `open_ticket`, if the form is valid.
     ticket_fields: dict[str, Any]
@@ -114,7 +113,7 @@ class OpeningForm(forms.Form):
             return forms.ChoiceField(choices=choices, **options)
         kind = spec.get("type", "") if self.inputs_are_strict else ""
         if kind not in INPUTS:
-            return forms.CharField(max_length=LONGEST_VALUE, **options)
+            return forms.CharField(max_length=self.longest_input, **options)
         field = INPUTS[kind](**options)
         field.widget.input_type = kind
         return field

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from core.values.ids import read_id
 from portal import answering
-from portal.forms import FILES_HELP, FilesField, PageForm, TextField
+from portal.forms import FilesField, PageForm, TextField, files_help
 from portal.ticket_contents import read_token
 from tickets.statuses import TERMINAL
 
@@ -63,7 +63,7 @@ class AnswerForm(TicketForm):
         self.fields["files"] = FilesField(
             label=_("Other files") if ticket.missing else _("Files"),
             required=False,
-            help_text=FILES_HELP,
+            help_text=files_help(),
         )
 
     def clean(self) -> None:

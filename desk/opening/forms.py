@@ -52,6 +52,7 @@ class NewTicketForm(OpeningForm):
     mine = forms.BooleanField(label=_("Assign to me"), required=False)
 
     field_order = ("company", "type")
+    longest_input = LONGEST_TEXT
     references = {**REFERENCES, TicketType.Reference.NOTHING: ("shipment", "carrier_id")}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

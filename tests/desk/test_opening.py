@@ -191,6 +191,16 @@ def test_shows_the_fields_of_a_type_and_keeps_what_was_typed(
     assert json.loads(opened().data) == {"content": "a lamp", "box": "large"}
 
 
+def test_an_input_takes_the_long_text_of_a_caller(desk: Client, company: Company) -> None:
+    content = {"name": "content", "el": "input", "required": False}
+    TicketType.objects.filter(pk=5).update(inputs=[content])
+    lamp = "a lamp" + " of glass" * 600
+
+    send(desk, type=5, shipment="77", **{"input-0": lamp})
+
+    assert json.loads(opened().data) == {"content": lamp}
+
+
 def test_takes_documents_by_what_their_values_are(desk: Client, company: Company) -> None:
     papers = "Deed: https://files.example.com/deed\nSigned: 2026-03-01\nNotary: No. 5: Mr. X"
 

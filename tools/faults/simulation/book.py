@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 Entry = dict[str, Any]
+# Tolerance of times, and the largest difference of two clocks, plus the delay of a write.
+SLACK, ABOUT = 0.05, 8.0
 # The engine records an answer within this time, unless there is a fault.
 WRITTEN_SECONDS = 1.0
 # Effects of a fault last this long after its end: the loop retries, or learns that it is lost.
