@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from axe_playwright_python.sync_playwright import Axe
 from django.conf import settings
 from django.test import Client
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, TimeoutError, sync_playwright
 
 QUIETLY = (
     "--headless",
@@ -183,10 +183,24 @@ class Tab:
         """Wait until no such element is visible."""
         self.do(lambda page: page.locator(selector).first.wait_for(state="hidden"))
 
+    def comes(self, script: str, arg: Any = None) -> None:
+        """Wait until the page says yes to this; fail with what has the focus instead."""
+        state = "() => [document.activeElement?.outerHTML, document.hidden, document.readyState]"
+
+        def look(page: Page) -> None:
+            try:
+                # By a timer: a browser on a busy machine may draw no frames for minutes.
+                page.wait_for_function(script, arg=arg, polling=100)
+            except TimeoutError as error:
+                # Unlike evaluate, this gives up where the page answers nothing any more.
+                found = page.wait_for_function(state, polling=100, timeout=5000).json_value()
+                raise AssertionError(f"{script}, {arg}, at {page.url}: {found}") from error
+
+        self.do(look)
+
     def focused(self, selector: str) -> None:
         """Wait until this element has the focus."""
-        script = "selector => document.activeElement?.matches(selector)"
-        self.do(lambda page: page.wait_for_function(script, arg=selector))
+        self.comes("selector => document.activeElement?.matches(selector)", selector)
 
     def value(self, selector: str) -> str:
         return self.do(lambda page: page.locator(selector).input_value())

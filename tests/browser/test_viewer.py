@@ -45,12 +45,12 @@ def test_files_are_leafed_through_and_turned_by_keys(
         tab.visit(f"{LIST}{ticket.pk}/change/")
         tab.do(lambda page: page.locator("a[data-view]").first.click())
         tab.sees("#viewer-name", "photo.jpg")
-        tab.do(lambda page: page.wait_for_function("document.querySelector('canvas').width > 50"))
-        tab.do(lambda page: page.wait_for_function(LIES))
+        tab.comes("document.querySelector('canvas').width > 50")
+        tab.comes(LIES)
         assert tab.do(lambda page: page.evaluate(FITS))
 
         tab.press("r")
-        tab.do(lambda page: page.wait_for_function(f"!{LIES}"))
+        tab.comes(f"!{LIES}")
         assert tab.do(lambda page: page.evaluate(FITS))
 
         tab.press("ArrowRight")

@@ -62,7 +62,7 @@ document.getElementById("desk-keys-button")?.addEventListener("click", () => KEY
 // Back from a ticket: at its row, or at what has come in its place.
 const table = document.getElementById("result_list");
 if (table && "here" in table.dataset) {
-  const begin = () => requestAnimationFrame(() => go(Number(table.dataset.here)));
+  const begin = () => setTimeout(() => go(Number(table.dataset.here)));
   // Unfold hides the page until its scripts have run, and what is hidden does not get the focus.
   if (document.documentElement.hasAttribute("x-cloak")) document.addEventListener("alpine:initialized", begin);
   else begin();

@@ -141,7 +141,7 @@ const start = () => {
     }
   };
   // Unfold hides the page until its scripts have run: nothing has a height before.
-  document.addEventListener("alpine:initialized", () => requestAnimationFrame(unroll), { signal });
+  document.addEventListener("alpine:initialized", () => setTimeout(unroll), { signal });
   if (thread.offsetHeight) unroll();
   window.addEventListener("resize", fit, { signal });
 
