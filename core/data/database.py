@@ -43,8 +43,11 @@ def connection_settings(address: dict[str, Any]) -> dict[str, Any]:
 SETTINGS = """
 SELECT set_config('jit', 'off', false),
   set_config('statement_timeout', '30s', false),
-  set_config('idle_in_transaction_session_timeout', '60s', false)
+  set_config('idle_in_transaction_session_timeout', %s, false)
 """
+# A process that freezes in a transaction keeps its locks for this long, unless the connection's
+# setting IDLE_IN_TRANSACTION_SECONDS says otherwise.
+IDLE_IN_TRANSACTION_SECONDS = 60
 
 
 # Longer than statement_timeout, so that PostgreSQL itself ends a slow statement first.
@@ -65,8 +68,10 @@ def prepare_connection(connection: BaseDatabaseWrapper, **_: Any) -> None:
     Uses a statement, since PgBouncer refuses the `options` startup parameter. RESET therefore
     gives a setting the server's value, not ours.
     """
+    name = "IDLE_IN_TRANSACTION_SECONDS"
+    idle_seconds = connection.settings_dict.get(name, IDLE_IN_TRANSACTION_SECONDS)
     with connection.cursor() as cursor:
-        cursor.execute(SETTINGS)
+        cursor.execute(SETTINGS, [f"{idle_seconds}s"])
 
 
 # Counts the role's own connections by state: PostgreSQL hides the state of other roles'.

@@ -73,15 +73,19 @@ RETURNING
       AND (other.started_at, other.id) < (deliveries_loop.started_at, deliveries_loop.id))
 """
 
+# A loop that freezes while it takes over from another must not stop those that would do the same:
+# what it has locked is looked at again with the next heartbeat.
 LOSE = """
-WITH lost AS (
-  UPDATE deliveries_loop SET lost = true
-  WHERE NOT lost AND lease_until <= statement_timestamp() RETURNING id
+WITH silent AS MATERIALIZED (
+  SELECT id, lost FROM deliveries_loop
+  WHERE lease_until <= statement_timestamp()
+    - CASE WHEN lost THEN make_interval(secs => %(forget)s) ELSE interval '0' END
+  FOR UPDATE SKIP LOCKED
 ), forgotten AS (
-  DELETE FROM deliveries_loop
-  WHERE lost AND lease_until < statement_timestamp() - make_interval(secs => %(forget)s)
+  DELETE FROM deliveries_loop WHERE id = ANY(ARRAY(SELECT id FROM silent WHERE lost))
 )
-SELECT id::text FROM lost
+UPDATE deliveries_loop SET lost = true
+WHERE id = ANY(ARRAY(SELECT id FROM silent WHERE NOT lost)) RETURNING id::text
 """
 
 LEAVE = "DELETE FROM deliveries_loop WHERE id = %(loop)s"

@@ -22,6 +22,7 @@ from django.db import DEFAULT_DB_ALIAS, connection, connections
 from core.jobs.bell import Bell
 from core.jobs.forking import fork_into
 from core.watch.process_kinds import become_kind
+from deliveries.engine import leases
 from deliveries.engine.loop import Engine
 from deliveries.engine.runner import Runner
 from deliveries.engine.signs import Sign, another_is_needed, find_spare
@@ -194,6 +195,8 @@ def run_loop(bell: Bell, sign: Sign) -> None:
         **settings.ENGINE_DATABASE,
         "PATIENCE_SECONDS": PATIENCE_SECONDS,
         "POOLED": False,
+        # The others take over from a frozen loop, and must not wait for its locks then.
+        "IDLE_IN_TRANSACTION_SECONDS": int(leases.LEASE_SECONDS),
     }
     while not stopping.is_set():
         run_engine(stopping.is_set, bell, sign)

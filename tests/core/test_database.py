@@ -41,6 +41,16 @@ def test_a_statement_and_an_idle_transaction_end(transactional_db: None) -> None
     assert setting("idle_in_transaction_session_timeout") == "60000"
 
 
+def test_a_connection_may_have_a_shorter_limit(
+    transactional_db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connection.close()
+    monkeypatch.setitem(connection.settings_dict, "IDLE_IN_TRANSACTION_SECONDS", 4)
+
+    assert setting("idle_in_transaction_session_timeout") == "4000"
+    connection.close()
+
+
 def test_settings_outlast_a_transaction_that_is_rolled_back(transactional_db: None) -> None:
     connection.close()
     connection.set_autocommit(False)

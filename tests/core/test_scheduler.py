@@ -251,7 +251,13 @@ def test_job_runs_in_a_child_while_another_goes_on(
     deleted = build.webhook(company)
     publishing.publish([build.news(company, n) for n in range(3)])
     services.delete_webhook(company, deleted.pk)
-    running.registered["sweep"] = replace(jobs.sweep, in_child=True)
+    gate, opener = os.pipe()
+
+    def sweep_at_last() -> int:
+        os.read(gate, 1)
+        return jobs.sweep.work()
+
+    running.registered["sweep"] = replace(jobs.sweep, work=sweep_at_last, in_child=True)
     add("quick", every=timedelta(0))
     own = Scheduler()
 
@@ -261,7 +267,10 @@ def test_job_runs_in_a_child_while_another_goes_on(
     assert ran == ["quick", "quick"]
     ((pid, child),) = own.children.items()
     assert child.job.name == "sweep"
+    os.write(opener, b"!" * 9)
     assert os.waitpid(pid, 0)[1] == 0
+    os.close(gate)
+    os.close(opener)
     assert set(Delivery.objects.values_list("state", flat=True)) == {State.CANCELLED}
     assert Pulse.objects.get(name="sweep").done_at
 

@@ -205,4 +205,16 @@ FORMER_FAILURES = {
         subjects=3,
         claim_seconds=30.0,
     ),
+    "a loop that froze while it took over from another stopped the third": Plan(
+        21640,
+        3,
+        29.424394229670714,
+        0.03,
+        (
+            Thing(5.537773229773349, "late statement", 9.0, 9, "commits", 3170517117),
+            Thing(13.534747624569107, "late statement", 9.0, 5, "takes", 4253202752),
+            Thing(17.82482953202587, "publish", 0.1, 3, "commits", 3871764031),
+            Thing(27.480325080317648, "publish", 0.0, 1, "commits", 2009385344),
+        ),
+    ),
 }

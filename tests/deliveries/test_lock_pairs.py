@@ -19,7 +19,7 @@ from deliveries.engine import (
     setting_aside,
     sharing,
 )
-from deliveries.models import Delivery, Health, Replay
+from deliveries.models import Delivery, Health, Loop, Replay
 from deliveries.on_demand import sample_delivery
 from deliveries.upkeep import deleted_webhooks, partitions, pruning, replaying, rest_rows
 from deliveries.upkeep.choosing import Choice, ChosenCount
@@ -85,6 +85,21 @@ def take_the_same_webhook() -> Pair:
         return lanes.take(str(loop), 9)[0]
 
     return Pair(first=partial(take, one), second=partial(take, other), gives=[], waits=False)
+
+
+@shows("deliveries/engine/leases.py::LOSE")
+def take_over_from_the_same_loop() -> Pair:
+    """Pass by, or a loop that froze in the middle of it would stop all others."""
+    leases.join(1)
+    Loop.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    return twice(leases.take_over, [], waits=False)
+
+
+@shows("deliveries/engine/leases.py::LOSE")
+def take_over_while_somebody_forgets_a_loop() -> Pair:
+    leases.join(1)
+    Loop.objects.update(lost=True, lease_until=timezone.now() - timedelta(hours=1))
+    return twice(leases.take_over, [], waits=False)
 
 
 @shows("deliveries/engine/sharing.py::TRANSFER")

@@ -18,10 +18,12 @@ import psycopg
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.utils import load_backend
 from greenlet import GreenletExit, getcurrent, greenlet
+from psycopg.pq import TransactionStatus
 
 from tools.faults.simulation.scheduler import EPOCH, Actor, Scheduler
 
 READ, WRITE = 1, 2
+IN_TRANSACTION = (TransactionStatus.INTRANS, TransactionStatus.INERROR)
 # Real time after which a statement without an answer is checked: it may wait for a lock.
 LOOK_AFTER_MS = 20
 BLOCKED = "SELECT cardinality(pg_blocking_pids(%s)) > 0"
@@ -76,9 +78,17 @@ class Lines:
         self._observer = observer
         self._blocked: list[Statement] = []
         self._links: list[Any] = []
+        # Time at which the server ends the connection of an actor that is idle in a transaction.
+        self._idle_until: dict[Actor, float] = {}
 
-    def open_for(self, actor: Actor, waiter: Any, **settings: Any) -> None:
-        """Give an actor a connection of its own, which is opened on first use."""
+    def open_for(
+        self, actor: Actor, waiter: Any, idle_seconds: float = math.inf, **settings: Any
+    ) -> None:
+        """Give an actor a connection of its own, which is opened on first use.
+
+        The server ends it after `idle_seconds` in a transaction without a statement.
+        """
+        actor.idle_seconds = idle_seconds
         base = connections.settings[DEFAULT_DB_ALIAS]
         options = {**base["OPTIONS"], "options": PATH}
         parameters = {
@@ -121,12 +131,8 @@ class Lines:
         """Close an actor's connection, like its process's end, and wait for the backend's end."""
         link = actor.connection.connection if actor.connection else None
         self._blocked = [each for each in self._blocked if each.actor is not actor]
-        if link is None or link.closed:
-            return
-        number = link.pgconn.backend_pid
-        link.pgconn.finish()
-        while not self._ask(HAS_ENDED, number):
-            pass
+        if link is not None and not link.closed:
+            self._end(link)
 
     def look_at_blocked(self) -> None:
         """Continue statements whose lock has become free."""
@@ -139,6 +145,7 @@ class Lines:
         actor = statement.actor
         if actor.dead:
             return
+        self._idle_until.pop(actor, None)
         link = actor.connection.connection
         if trouble == "before" or self.is_away():
             self._break(statement, link)
@@ -165,6 +172,7 @@ class Lines:
             statement.value = end.value
         except psycopg.Error as error:
             statement.error = error
+        self._watch_idle(statement.actor)
         if trouble == "after":
             self._break(statement, statement.actor.connection.connection, back)
             return
@@ -172,11 +180,28 @@ class Lines:
             statement.error = TimeoutError()
         self._answer(statement, back)
 
-    def _break(self, statement: Statement, link: Any, back: float = 0.001) -> None:
+    def _watch_idle(self, actor: Actor) -> None:
+        link = actor.connection.connection
+        if link.info.transaction_status not in IN_TRANSACTION:
+            return
+        until = self._idle_until[actor] = self.scheduler.now + actor.idle_seconds
+
+        def end() -> None:
+            if self._idle_until.get(actor) == until and not link.closed:
+                self._end(link)
+
+        if until < math.inf:
+            self.scheduler.at(until, end)
+
+    def _end(self, link: Any) -> None:
+        """Close a connection, and wait for the end of its backend."""
         number = link.pgconn.backend_pid
         link.pgconn.finish()
         while not self._ask(HAS_ENDED, number):
             pass
+
+    def _break(self, statement: Statement, link: Any, back: float = 0.001) -> None:
+        self._end(link)
         statement.error = psycopg.OperationalError("the connection is lost")
         self._answer(statement, back)
 

@@ -1,5 +1,6 @@
 """Places of workers, each with an engine loop that is replaced after its end."""
 
+from deliveries.engine import leases
 from deliveries.engine.loop import Engine
 from tools.faults.simulation.database import Runner
 from tools.faults.simulation.network import Bell, Transport
@@ -24,7 +25,8 @@ class Loop:
         self.actor = Actor(self.run.scheduler, name, self.host, self._work)
         self.runner = Runner(self.actor, self.run.lines)
         self.bell = Bell(self.actor)
-        self.run.lines.open_for(self.actor, self.runner, POOLED=False)
+        idle_seconds = leases.LEASE_SECONDS
+        self.run.lines.open_for(self.actor, self.runner, idle_seconds, POOLED=False)
         self.run.tell("started", who=name)
 
     def _work(self) -> None:

@@ -67,6 +67,7 @@ class Actor:
     def __init__(self, scheduler: Scheduler, name: str, host: str, work: Callable[[], Any]) -> None:
         self.scheduler, self.name, self.host = scheduler, name, host
         self.connection: Any = None
+        self.idle_seconds = math.inf
         self.dead = self.host_is_gone = False
         self.frozen_until = -math.inf
         # Beginning of its current statement.
