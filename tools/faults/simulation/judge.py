@@ -217,21 +217,22 @@ def asked_again(book: Book, webhook: Entry, own: list[Flight], flight: Flight) -
 
 
 def repeated(book: Book) -> Iterator[str]:
-    """Check that no delivery is repeated after a success, unless a fault or an act explains it."""
+    """Check that none is in flight twice, or repeated after a success, unless something explains it.
+
+    A fault explains both; an act leaves what is in flight alone.
+    """
     for id, flights in book.by_delivery().items():
         for earlier, later in pairwise(flights):
             webhook = webhook_at(book, later.url)
             if webhook is None or later.sent_at is None:
                 continue
             over = earlier.ended if earlier.ended is not None else later.dialled
-            if asked_again(book, webhook, flights, later):
-                continue
             until = book.written_by(earlier.loop, over)
             if book.troubled(earlier.loop, earlier.dialled, until, harmful=True):
                 continue
             if earlier.ended is None or earlier.ended > later.dialled:
                 yield f"delivery {id} was in flight twice, from {earlier.loop} and {later.loop}"
-            elif earlier.well:
+            elif earlier.well and not asked_again(book, webhook, flights, later):
                 yield f"delivery {id} was sent again {later.dialled - over:.3f} s after its success"
 
 
