@@ -19,7 +19,11 @@ OPEN = "transaction open"
 DEPLOY = "deploy"
 NEIGHBOURS = "bad neighbours"
 # REPEATABLE READ keeps the snapshot until the end; the transaction id holds back vacuum too.
-HOLD = "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT pg_current_xact_id()"
+# Our own limit would end it after a minute.
+HOLD = """
+SET idle_in_transaction_session_timeout = 0;
+BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT pg_current_xact_id()
+"""
 
 
 class Step(NamedTuple):
