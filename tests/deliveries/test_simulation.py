@@ -9,12 +9,12 @@ from types import ModuleType
 
 import pytest
 
-from deliveries import publishing
+from deliveries import publishing, redelivery
 from deliveries.engine import claiming, lanes, leases, recording, sharing
 from tests.deliveries.former_failures import FORMER_FAILURES
 from tools.faults.simulation import running, scenes
 from tools.faults.simulation.drawing import drawn
-from tools.faults.simulation.plan import Plan, Thing
+from tools.faults.simulation.plan import STATEMENTS, Plan, Thing
 from tools.faults.simulation.run import Run
 from tools.faults.simulation.running import play
 from tools.faults.simulation.world import World
@@ -39,6 +39,15 @@ def world(transactional_db: None) -> Iterator[World]:
 def test_runs_from_seeds_keep_every_promise(world: World, first: int) -> None:
     broken = {seed: play(drawn(seed), world)[1] for seed in range(first, first + AT_ONCE)}
     assert {seed: failures for seed, failures in broken.items() if failures} == {}
+
+
+def test_the_moments_of_statements_exist() -> None:
+    """Catch a statement that begins otherwise now, so that no fault ever happens at it."""
+    modules = (claiming, lanes, leases, recording)
+    texts = [text for each in modules for text in vars(each).values() if isinstance(text, str)]
+    begins = [" ".join(text.split()) for text in texts]
+    ours = set(STATEMENTS.values()) - {"COMMIT"}
+    assert {each for each in ours if any(text.startswith(each) for text in begins)} == ours
 
 
 @pytest.mark.parametrize("plan", FORMER_FAILURES.values(), ids=FORMER_FAILURES)
@@ -143,6 +152,22 @@ BROKEN_IN = {
         "NOT lost AND takes_lanes AND id <> %(loop)s::uuid AND lease_until > statement_timestamp()",
         "id <> %(loop)s::uuid",
         "late",
+    ),
+    "that wakes nobody for what is asked for": (
+        scenes.asked_for,
+        redelivery,
+        "AGAIN",
+        "statement_timestamp() FROM again\n)",
+        "statement_timestamp() FROM again WHERE false\n)",
+        "late",
+    ),
+    "that sends once more what is in flight": (
+        scenes.asked_for,
+        redelivery,
+        "AGAIN",
+        "AND (claimed_until IS NULL OR claimed_until <= statement_timestamp())",
+        "",
+        "in flight twice",
     ),
 }
 

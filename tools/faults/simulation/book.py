@@ -30,6 +30,7 @@ STOPPED_SECONDS = 1.0
 CLOCK_SECONDS = 3.5
 # A loop whose statements fail for so long may lose its lease, and its work to other loops.
 LOST_SECONDS = 3.0
+GONE_STATUS = 410
 # Acts that last until another act ends them; nothing is sent meanwhile.
 LASTING = ("pause", "hold", "drain", "company off")
 

@@ -8,6 +8,7 @@ statement that waits for a lock lets the others continue.
 import math
 import os
 import select
+from collections import defaultdict
 from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from datetime import timedelta
@@ -31,7 +32,8 @@ HAS_ENDED = "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = %s)"
 # Schema `simulated` precedes pg_catalog, so that the service's statements read the simulated time.
 # The clock is a file whose size is the elapsed microseconds, as nothing else can be changed for
 # all connections at once without a statement.
-PATH = "-c search_path=simulated,public,pg_catalog"
+# Connections outlive runs, and a plan must not depend on how often one was used before.
+PATH = "-c search_path=simulated,public,pg_catalog -c plan_cache_mode=force_generic_plan"
 SCHEMA = """
 CREATE SCHEMA IF NOT EXISTS simulated;
 CREATE SEQUENCE IF NOT EXISTS simulated.ids;
@@ -48,6 +50,11 @@ CLOCKS = ("statement_timestamp", "clock_timestamp", "now")
 
 
 NO_TROUBLE = ("", 0.001, 0.001)
+
+# Connections of actors that have ended in good order, by `idle_seconds`: loops set their planner,
+# and people do not. A new connection has to read the catalog first, which takes longer than what a
+# person does with it.
+Spare = defaultdict[float, list[Any]]
 
 
 class Statement:
@@ -68,9 +75,10 @@ class Lines:
     "hangs"), and the seconds that the statement and its answer take.
     """
 
-    def __init__(self, scheduler: Scheduler, observer: Any, clock: Path) -> None:
+    def __init__(self, scheduler: Scheduler, observer: Any, clock: Path, spare: Spare) -> None:
         self.scheduler = scheduler
         self._clock = clock
+        self._spare = spare
         self.trouble_of: Callable[[Actor], tuple[str, float, float]] = lambda actor: NO_TROUBLE
         self.is_away: Callable[[], bool] = lambda: False
         self.tell: Callable[..., None] = lambda *words, **facts: None
@@ -106,9 +114,20 @@ class Lines:
         """Open a connection, unless the actor is being killed, which may try to reconnect."""
         if actor.dead:
             raise GreenletExit
-        link = make()
+        spare = self._spare[actor.idle_seconds]
+        link = spare.pop() if spare else make()
         self._links.append(link)
         return link
+
+    def release(self, actor: Actor) -> None:
+        """Keep the connection of an actor that has ended in good order."""
+        link = actor.connection.connection
+        if link is None or link.closed or link.info.transaction_status != TransactionStatus.IDLE:
+            self.cut(actor)
+            return
+        actor.connection.connection = None
+        self._links.remove(link)
+        self._spare[actor.idle_seconds].append(link)
 
     def close(self) -> None:
         """Close connections that the actors of a run have left open."""

@@ -22,6 +22,9 @@ Kind = TypeVar("Kind")
 
 # Share of runs that play a scene, and the share of these with further faults.
 SCENE_PART, DISTURBED_PART = 0.7, 0.15
+# Longest seconds to the database, and back; a plan's own in two runs of three. More would make a
+# turn of a loop late by itself, and so would this with small sizes, where turns have little to do.
+FAR_SECONDS, FAR_PART = 0.01, 0.33
 # Share of runs with small sizes of the engine.
 SMALL_PART = 0.25
 
@@ -44,14 +47,18 @@ def drawn(seed: int) -> Plan:
     linger = dice.choices((0.03, 2.0), (9, 1))[0]
     loops = dice.choice((1, 2, 2, 3, 3))
     calm_at = dice.uniform(6.0, 30.0)
-    plan = Plan(seed, loops, calm_at, linger, (), dice.random() < SMALL_PART)
+    small = dice.random() < SMALL_PART
+    plan = Plan(seed, loops, calm_at, linger, (), small)
+    is_far = dice.random() < FAR_PART
     if dice.random() >= SCENE_PART:
-        return plan._replace(things=tuple(sorted(anything(dice, calm_at))))
-    plan = dice.choice(SCENES)(dice, plan)
-    things = list(plan.things)
-    if dice.random() < DISTURBED_PART and plan.claim_seconds != SHORT_CLAIM_SECONDS:
-        things += [each for each in anything(dice, plan.calm_at) if each.what != "publish"][:3]
-    return plan._replace(things=tuple(sorted(things)))
+        things = anything(dice, calm_at)
+    else:
+        plan = dice.choice(SCENES)(dice, plan)
+        things = list(plan.things)
+        if dice.random() < DISTURBED_PART and plan.claim_seconds != SHORT_CLAIM_SECONDS:
+            things += [each for each in anything(dice, plan.calm_at) if each.what != "publish"][:3]
+    latency = FAR_SECONDS if is_far and not plan.small else plan.latency
+    return plan._replace(things=tuple(sorted(things)), latency=latency)
 
 
 def anything(dice: random.Random, calm_at: float) -> list[Thing]:

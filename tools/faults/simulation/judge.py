@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from tools.faults.simulation.book import (
     ABOUT,
+    GONE_STATUS,
     LASTING,
     SLACK,
     Book,
@@ -25,7 +26,6 @@ from tools.faults.simulation.timely import in_spite_of_rest, late
 NOTICED_SECONDS = 1.6
 # Number of loops lost with a delivery after which it is set aside.
 CRASHES = 4
-GONE_STATUS = 410
 # Acts that stop deliveries.
 STOPPING = (*LASTING, "delete", "erase")
 
@@ -217,7 +217,7 @@ def asked_again(book: Book, webhook: Entry, own: list[Flight], flight: Flight) -
 
 
 def repeated(book: Book) -> Iterator[str]:
-    """Check that none is in flight twice, or repeated after a success, unless something explains it.
+    """Check that none is in flight twice, or repeated after a success, without a reason.
 
     A fault explains both; an act leaves what is in flight alone.
     """

@@ -37,9 +37,10 @@ class Loop:
                 if not self.stopping:
                     self.actor.wait(self.run.scheduler.now + 3.0)
             self.run.tell("stopped", who=self.actor.name)
+            self.run.lines.release(self.actor)
         except Exception as error:
             self.run.tell("crashed", who=self.actor.name, error=repr(error))
-        self.run.lines.cut(self.actor)
+            self.run.lines.cut(self.actor)
 
     def kill(self) -> None:
         if self.actor.over:

@@ -15,7 +15,7 @@ STATEMENTS = {
     "claims": "WITH turn",
     "records": "WITH result",
     "releases": "WITH released",
-    "takes over": "WITH lost",
+    "takes over": "WITH silent",
     "begins anew": "WITH own",
     "commits": "COMMIT",
 }
@@ -94,7 +94,8 @@ class Plan(NamedTuple):
     `calm_at` is the end of all faults. `linger` is the time for which a loop that has found work
     polls every few milliseconds; less makes a run faster. `small` sets the engine's sizes to
     `process.SMALL`, so that six webhooks are many. `subjects` is their number per company, and
-    `claim_seconds` the duration of a claim.
+    `claim_seconds` the duration of a claim. `latency` is the longest time that a statement takes to
+    arrive, and its answer, while the database is well.
     """
 
     seed: int
@@ -105,6 +106,7 @@ class Plan(NamedTuple):
     small: bool = False
     subjects: int = 3
     claim_seconds: float = 30.0
+    latency: float = 0.003
 
     def without(self, left_out: set[int]) -> "Plan":
         """Return the plan without the things at these indexes."""

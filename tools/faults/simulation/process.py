@@ -68,6 +68,9 @@ def in_simulated_time(run: Stage, ring: Callable[..., None]) -> Iterator[None]:
     def new_id() -> uuid.UUID:
         return uuid.UUID(int=ids.getrandbits(128), version=4)
 
+    def new_secret(size: int) -> str:
+        return ids.randbytes(size).hex()
+
     def host() -> str:
         return run.scheduler.current.host if run.scheduler.current else ""
 
@@ -82,6 +85,7 @@ def in_simulated_time(run: Stage, ring: Callable[..., None]) -> Iterator[None]:
             "django.utils.timezone.now": run.scheduler.wall,
             "deliveries.engine.loop.LINGER_SECONDS": run.plan.linger,
             "deliveries.engine.leases.uuid4": new_id,
+            "webhooks.services.secrets": SimpleNamespace(token_hex=new_secret),
             "deliveries.engine.leases.os": SimpleNamespace(
                 getppid=lambda: 1, getpid=lambda: len(run.ledger)
             ),

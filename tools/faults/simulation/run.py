@@ -84,7 +84,7 @@ class Run(Stage):
         while self.acts.do(thing, actor) == "unsure" and again:
             actor.connection.close()
             actor.wait(self.scheduler.now + 1.0)
-        self.lines.cut(actor)
+        self.lines.release(actor)
 
     def _acting(self) -> bool:
         return any(not each.over for each in self.people)

@@ -120,8 +120,11 @@ def given_up(dice: Dice, plan: Plan) -> Plan:
     """Let a loop continue its work after it has lost its lease."""
     at = dice.uniform(2.0, 5.0)
     seconds = dice.choice(LONG)
-    how = dice.choice(("renews", "takes", "claims", "records", "commits"))
+    how = dice.choice(("renews", "takes", "claims", "records", "commits", "commits"))
     things = [thing(dice, at, "freeze", seconds, how, ANY_LOOP)]
+    if dice.random() < 0.5:
+        # Results that are recorded then change the health of webhooks, in a transaction.
+        things.append(thing(dice, at - 1.0, "receiver", seconds, "errors", ALL))
     things += stream(dice, at, at + seconds + 1.0)
     if dice.random() < 0.5:
         things.append(thing(dice, at + seconds - 2.0, "broker away", 3.0))
@@ -204,10 +207,30 @@ def silence(dice: Dice, plan: Plan) -> Plan:
     return plan._replace(calm_at=seconds + 8.0, things=tuple(things))
 
 
+def told(dice: Dice, plan: Plan) -> Plan:
+    """Let receivers say when to come back, or not to, while events and acts keep coming."""
+    how = dice.choice(("asks for rest", "asks for rest", "is gone"))
+    things = [thing(dice, 2.0, "receiver", dice.choice((3.0, 8.0)), how), *stream(dice, 0.5, 16.0)]
+    for _ in range(dice.randint(0, 2)):
+        what = dice.choice(("redeliver", "recover", "pause", "restart", "freeze"))
+        things.append(thing(dice, dice.uniform(3.0, 14.0), what, 2.5))
+    return plan._replace(calm_at=18.0, things=tuple(things))
+
+
+def asked_for(dice: Dice, plan: Plan) -> Plan:
+    """Ask for deliveries that have arrived, wait for a retry, or are in flight."""
+    how = dice.choice(("errors", "is slow", "is very slow", "hangs"))
+    things = [thing(dice, 0.0, "receiver", 9.0, how, ALL), *stream(dice, 0.5, 4.0)]
+    for _ in range(8):
+        what = dice.choice(("redeliver", "redeliver", "recover"))
+        things.append(thing(dice, dice.uniform(1.0, 14.0), what))
+    return plan._replace(calm_at=18.0, things=tuple(things))
+
+
 def sharing(dice: Dice, plan: Plan) -> Plan:
     """Let loops share webhooks while they start and stop."""
     things = stream(dice, 0.5, 16.0, 60)
-    things += [thing(dice, 1.0, "receiver", 12.0, "is busy", ALL)]
+    things += [thing(dice, 1.0, "receiver", 12.0, dice.choice(("is busy", "is slow")), ALL)]
     for _ in range(dice.randint(0, 3)):
         what = dice.choice(("restart", "kill", "freeze"))
         things.append(thing(dice, dice.uniform(3.0, 15.0), what, 2.5))
@@ -265,6 +288,9 @@ SCENES: tuple[Callable[[Dice, Plan], Plan], ...] = (
     outage,
     silence,
     silence,
+    told,
+    asked_for,
+    asked_for,
     sharing,
     sharing,
     handed_over,

@@ -59,7 +59,7 @@ def claimed_since(book: Book, flight: Flight) -> float:
 
 def secrets_at(book: Book, webhook: Entry, at: float, claimed: float) -> set[str]:
     """Return the secrets that may sign at a time: the current one, and one being rotated."""
-    now, coming, since, until = webhook["secret"], "", 1e9, 1e9
+    now, coming, since, until = {webhook["secret"]}, "", 1e9, 1e9
     early = ABOUT if book.clock_moves else SLACK
     secrets: set[str] = set()
     for act in [*book.acts, {"act": "rotate", "began": 1e9, "at": 1e9, "how": "end"}]:
@@ -67,14 +67,17 @@ def secrets_at(book: Book, webhook: Entry, at: float, claimed: float) -> set[str
             continue
         # Between begin and end of the rotation, either secret may be in use.
         if act["at"] >= claimed:
-            secrets |= {now} if claimed <= until else set()
+            secrets |= now if claimed <= until else set()
             secrets |= {coming} if at >= since - early else set()
         if act["began"] > at + ABOUT:
             break
         if act["how"] == "unsure":
-            return {now, coming, act.get("secret", ""), "anything"}
+            return {*now, coming, act.get("secret", ""), "anything"}
         if until <= act["began"]:
-            now = coming
+            now = {coming}
+        elif since <= act["at"]:
+            # The rotations overlap: the coming secret was in use by then, or never will be.
+            now |= {coming}
         wait = act.get("activates_in", 0)
         coming, since, until = act.get("secret", ""), act["began"] + wait, act["at"] + wait
     return secrets

@@ -20,7 +20,7 @@ class Stage:
         self.dice = random.Random(plan.seed)  # noqa: S311 - a simulation
         self.scheduler = Scheduler(self.dice)
         self.ledger: list[Entry] = []
-        self.lines = Lines(self.scheduler, world.observer, world.clock)
+        self.lines = Lines(self.scheduler, world.observer, world.clock, world.spare)
         self.lines.tell = self.tell
         self.network = Network(self.scheduler, self.dice, self.tell)
         self.scheduler.between = self.lines.look_at_blocked

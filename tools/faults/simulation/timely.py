@@ -7,7 +7,15 @@ counts from the end of the recovery. This imports nothing of the service.
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from tools.faults.simulation.book import LASTING, WRITTEN_SECONDS, Book, Entry, Flight, webhook_at
+from tools.faults.simulation.book import (
+    GONE_STATUS,
+    LASTING,
+    WRITTEN_SECONDS,
+    Book,
+    Entry,
+    Flight,
+    webhook_at,
+)
 
 LATE_SECONDS = 1.2
 # Loops notice the end of a pause or hold within this time.
@@ -38,7 +46,8 @@ def late(book: Book) -> Iterator[str]:
         if webhook is None:
             continue
         resting = rests(book, flights)
-        spans = sorted([*book.disturbed(), *acted(book, webhook), *rested(flights), *resting])
+        told = (*rested(flights), *gone(book, webhook, flights))
+        spans = sorted([*book.disturbed(), *acted(book, webhook), *told, *resting])
         busy = flights
         if any(is_silent(each) for each in book.flights.values() if same_host(each.url, url)):
             # Webhooks of a silent host are tried one at a time.
@@ -75,10 +84,11 @@ def due(book: Book, own: Sequence[Flight], number: int, flights: Sequence[Flight
     """Return the earliest time of an attempt; None if it is unknown."""
     flight = own[number]
     if number:
-        tried = tried_again_at(book, own[:number])
-        if tried is None:
+        tried = tried_again_at(book, own[:number]), asked_at(book, own[number - 1], flight.dialled)
+        known = [each for each in tried if each is not None]
+        if not known:
             return None
-        since = tried
+        since = min(known)
     else:
         since = book.events[flight.payload["n"]]["act"]["at"]
     # Earlier events of the same subject go first.
@@ -106,6 +116,24 @@ def tried_again_at(book: Book, own: Sequence[Flight]) -> float | None:
         return None
     wait = max(book.ladder[failures - 1] * RETRY_PART, last.retry_after or 0.0)
     return over + wait + RETRY_SECONDS
+
+
+def asked_at(book: Book, last: Flight, until: float) -> float | None:
+    """Return when an act first asked for a delivery after this attempt; None if none did."""
+    over = last.ended
+    if over is None or last.retry_after or book.troubled(last.loop, last.dialled, until):
+        return None
+    return min(
+        (
+            act["at"]
+            for act in book.acts
+            if act["how"] == "done"
+            and last.id in act.get("deliveries", ())
+            and over + WRITTEN_SECONDS < act["began"]
+            and act["at"] < until
+        ),
+        default=None,
+    )
 
 
 def rests(book: Book, flights: Sequence[Flight]) -> Iterator[Span]:
@@ -140,6 +168,15 @@ def rested(flights: Sequence[Flight]) -> Iterator[Span]:
     for each in flights:
         if each.retry_after and each.ended is not None:
             yield each.ended, each.ended + each.retry_after + RETRY_SECONDS
+
+
+def gone(book: Book, webhook: Entry, flights: Sequence[Flight]) -> Iterator[Span]:
+    """Yield the spans from a receiver's 410, which pauses its webhook, until that is resumed."""
+    for each in flights:
+        if each.status == GONE_STATUS and each.ended is not None:
+            acts = book.acts_on(webhook, each.ended, 1e9)
+            resumed = (act["at"] for act in acts if act["act"] == "pause ends")
+            yield each.ended, min(resumed, default=1e9) + RESUMED_SECONDS
 
 
 def in_spite_of_rest(book: Book) -> Iterator[str]:

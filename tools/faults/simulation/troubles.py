@@ -13,8 +13,8 @@ from tools.faults.simulation.world import HOSTS
 
 # Share of statements that are lost while lines break.
 BREAK_PART = 0.15
-# Largest delays of a statement, and of its answer, in seconds.
-USUAL_SECONDS, SLOW_SECONDS = 0.003, 1.0
+# Largest delay of a statement, and of its answer, while the database is slow.
+SLOW_SECONDS = 1.0
 RESTART_SECONDS, STOPS_WITHIN = 0.2, 12.0
 # A loop whose last statement is late dies this long after the arrival, and has no successor until
 # the others have looked for what it left behind.
@@ -99,7 +99,7 @@ class Troubles:
     def of_statement(self, actor: Actor) -> tuple[str, float, float]:
         """Return the trouble and delays of an actor's next statement, for `Lines`."""
         dice = self.run.dice
-        longest = SLOW_SECONDS if any(self._open("database slow")) else USUAL_SECONDS
+        longest = SLOW_SECONDS if any(self._open("database slow")) else self.run.plan.latency
         there, back = dice.random() * longest, dice.random() * longest
         for moment, beginning in STATEMENTS.items():
             if actor.asks.startswith(beginning):
