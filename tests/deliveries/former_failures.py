@@ -205,6 +205,17 @@ FORMER_FAILURES = {
         subjects=3,
         claim_seconds=30.0,
     ),
+    "the judge measured a receiver's rest without the clock that was moved": Plan(
+        23318,
+        3,
+        23.65036729576041,
+        0.03,
+        (
+            Thing(0.1328230387877611, "receiver", 18.0, 7, "asks for rest", 2007156666),
+            Thing(10.43283899974687, "publish", 0.0, 1, "commits", 762328177),
+            Thing(12.45922572695856, "clock", 9.0, 1),
+        ),
+    ),
     "a loop that froze while it took over from another stopped the third": Plan(
         21640,
         3,

@@ -186,8 +186,11 @@ def in_spite_of_rest(book: Book) -> Iterator[str]:
         for other in book.flights.values():
             if other.url != flight.url or not other.retry_after or other.ended is None:
                 continue
-            until = other.ended + other.retry_after - RETRY_SLACK_SECONDS
-            if not other.ended < flight.dialled < until or webhook is None:
+            # It rests by the clock, which may have been moved meanwhile.
+            rested = flight.dialled + book.clock_at(flight.dialled)
+            rested -= other.ended + book.clock_at(other.ended)
+            early = rested < other.retry_after - RETRY_SLACK_SECONDS
+            if not (other.ended < flight.dialled and early) or webhook is None:
                 continue
             since = other.dialled
             recorded_by = book.written_by(other.loop, other.ended)
