@@ -183,8 +183,8 @@ class Tab:
         """Wait until no such element is visible."""
         self.do(lambda page: page.locator(selector).first.wait_for(state="hidden"))
 
-    def comes(self, script: str, arg: Any = None) -> None:
-        """Wait until the page says yes to this; fail with what has the focus instead."""
+    def wait_for(self, script: str, arg: Any = None) -> None:
+        """Wait until a script returns a true value; fail with the state of the page."""
         state = "() => [document.activeElement?.outerHTML, document.hidden, document.readyState]"
 
         def look(page: Page) -> None:
@@ -200,7 +200,7 @@ class Tab:
 
     def focused(self, selector: str) -> None:
         """Wait until this element has the focus."""
-        self.comes("selector => document.activeElement?.matches(selector)", selector)
+        self.wait_for("selector => document.activeElement?.matches(selector)", selector)
 
     def value(self, selector: str) -> str:
         return self.do(lambda page: page.locator(selector).input_value())

@@ -88,7 +88,7 @@ def test_jobs_take_as_many_acts_as_the_manual_says(
     count.leave_by("Control+Enter")
     tab.sees(".desk-agent", "We look into it.")
     box = "document.getElementById('send-reply').getBoundingClientRect().bottom <= innerHeight"
-    tab.comes(box)
+    tab.wait_for(box)
     assert (tab.ticket, count.acts_since_last()) == (first, 2)
 
     count.press("m")

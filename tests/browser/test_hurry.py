@@ -377,13 +377,13 @@ HOLD_ANSWERS = """() => {
 def test_late_answer_does_not_hide_a_lost_connection(page: Tab, ticket: Ticket) -> None:
     page.visit(f"{LIST}?queue=mine")
     page.do(lambda one: one.evaluate(HOLD_ANSWERS))
-    page.comes("window.held.length")
+    page.wait_for("window.held.length")
     page.do(lambda one: one.evaluate("window.dispatchEvent(new Event('offline'))"))
     page.sees("#desk-lost")
 
     page.do(lambda one: one.evaluate("window.held.shift()()"))
     # A further held answer shows that the script has read this one.
-    page.comes("window.held.length")
+    page.wait_for("window.held.length")
     page.sees("#desk-lost")
     page.do(lambda one: one.evaluate("window.held.shift()()"))
     page.misses("#desk-lost")

@@ -47,7 +47,7 @@ def test_an_answer_appears_on_its_ticket_and_in_the_queue_while_somebody_reads_a
     tab.do(lambda page: page.locator("#live-below").click())
     tab.sees(".desk-company", "It has arrived.")
     now = str(page_token_of(Ticket.objects.get()))
-    tab.comes(RAISED, now)
+    tab.wait_for(RAISED, now)
     tab.misses("#live-below")
     assert not Notification.objects.unread().exists()
 

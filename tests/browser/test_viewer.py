@@ -45,12 +45,12 @@ def test_files_are_leafed_through_and_turned_by_keys(
         tab.visit(f"{LIST}{ticket.pk}/change/")
         tab.do(lambda page: page.locator("a[data-view]").first.click())
         tab.sees("#viewer-name", "photo.jpg")
-        tab.comes("document.querySelector('canvas').width > 50")
-        tab.comes(LIES)
+        tab.wait_for("document.querySelector('canvas').width > 50")
+        tab.wait_for(LIES)
         assert tab.do(lambda page: page.evaluate(FITS))
 
         tab.press("r")
-        tab.comes(f"!{LIES}")
+        tab.wait_for(f"!{LIES}")
         assert tab.do(lambda page: page.evaluate(FITS))
 
         tab.press("ArrowRight")

@@ -10,11 +10,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, connections
 
 from core.jobs.bell import Bell
 from core.jobs.forking import fork_into
-from deliveries.engine import processes, signs
+from deliveries.engine import leases, processes, signs
 from deliveries.engine.processes import LoopWork
 from deliveries.engine.runner import Runner
 from deliveries.engine.signs import Sign
@@ -188,6 +188,24 @@ def test_a_keeper_that_is_stopped_ends_all_loops(
     os.kill(keeper, signal.SIGTERM)
 
     assert wait_until_gone([keeper, first, second], SECONDS) == 0
+
+
+def test_a_loop_that_freezes_keeps_its_locks_no_longer_than_its_lease(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    mouth, ear = os.pipe()[::-1]
+
+    def tell_limit(*_: object) -> None:
+        limit = connections.settings["default"]["IDLE_IN_TRANSACTION_SECONDS"]
+        os.write(mouth, b"%g" % limit)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(processes, "run_engine", tell_limit)
+
+    child = fork_into(lambda: processes.run_loop(Bell(), Sign()))
+
+    assert os.waitpid(child, 0)[1] == 0
+    assert float(os.read(ear, 10)) == leases.LEASE_SECONDS
 
 
 def test_a_loop_that_yields_leaves_no_connection(

@@ -42,7 +42,7 @@ def test_runs_from_seeds_keep_every_promise(world: World, first: int) -> None:
 
 
 def test_the_moments_of_statements_exist() -> None:
-    """Catch a statement that begins otherwise now, so that no fault ever happens at it."""
+    """Catch a statement whose beginning has changed: no fault would ever happen at it."""
     modules = (claiming, lanes, leases, recording)
     texts = [text for each in modules for text in vars(each).values() if isinstance(text, str)]
     begins = [" ".join(text.split()) for text in texts]

@@ -1,5 +1,5 @@
 // Unfold hides the page until its scripts have run, and what is hidden does not get the focus.
-// A timer, not a frame: a browser in trouble may draw none for minutes, and keys work all the same.
+// A timer, not a frame: a busy browser may draw none for minutes, and keys work all the same.
 document.addEventListener("alpine:initialized", () =>
   setTimeout(() => {
     const first = document.querySelector("[autofocus]");

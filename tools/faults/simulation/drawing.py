@@ -22,9 +22,10 @@ Kind = TypeVar("Kind")
 
 # Share of runs that play a scene, and the share of these with further faults.
 SCENE_PART, DISTURBED_PART = 0.7, 0.15
-# Longest seconds to the database, and back; a plan's own in two runs of three. More would make a
-# turn of a loop late by itself, and so would this with small sizes, where turns have little to do.
-FAR_SECONDS, FAR_PART = 0.01, 0.33
+# Share of runs with a slower way to the database, and its longest seconds in each direction. More
+# seconds would make turns late without a fault; so would these with small sizes, as work takes more
+# turns then.
+FAR_PART, FAR_SECONDS = 0.33, 0.01
 # Share of runs with small sizes of the engine.
 SMALL_PART = 0.25
 
