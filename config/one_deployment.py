@@ -20,8 +20,8 @@ PATIENCE_SECONDS = 5.0
 STORED = "SELECT key FROM core_deployment WHERE id = 1 FOR NO KEY UPDATE"
 STORE = "UPDATE core_deployment SET key = %s WHERE id = 1"
 AT_WORK = """
-SELECT host FROM deliveries_loop
-WHERE NOT lost AND lease_until > statement_timestamp() ORDER BY started_at LIMIT 1
+SELECT host FROM deliveries_loop JOIN deliveries_heartbeat ON loop_id = id
+WHERE lease_until > statement_timestamp() ORDER BY started_at LIMIT 1
 """
 
 

@@ -30,11 +30,12 @@ from webhooks.outgoing import parse_proxy
 OPEN_FILES = 2 * SLOTS + 256
 LOOPS = """
 SELECT count(*), coalesce(sum(busy), 0), count(DISTINCT host)
-FROM deliveries_loop WHERE NOT lost AND lease_until > statement_timestamp()
+FROM deliveries_loop JOIN deliveries_heartbeat ON loop_id = id
+WHERE lease_until > statement_timestamp()
 """
 SILENT_LOOPS = """
-SELECT DISTINCT host FROM deliveries_loop
-WHERE NOT lost AND lease_until > statement_timestamp()
+SELECT DISTINCT host FROM deliveries_loop JOIN deliveries_heartbeat ON loop_id = id
+WHERE lease_until > statement_timestamp()
   AND started_at < statement_timestamp() - make_interval(secs => %s) AND host <> ALL(%s)
 """
 FAILING = """

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from core.jobs import doorbell
 from deliveries.engine import recording, setting_aside
-from deliveries.models import Drain, HeldHost, Loop
+from deliveries.models import Drain, Heartbeat, HeldHost
 from webhooks.targets import host_in
 
 # Webhooks that rest because of the hold wake up after two seconds: by then all loops know its end.
@@ -164,7 +164,7 @@ def current_drain() -> Drain | None:
 
 def requests_in_flight() -> int:
     """Return the number of requests of all live loops, as of their last heartbeats."""
-    running = Loop.objects.filter(lost=False, lease_until__gt=timezone.now())
+    running = Heartbeat.objects.filter(lease_until__gt=timezone.now())
     return sum(running.values_list("busy", flat=True))
 
 

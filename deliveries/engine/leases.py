@@ -3,6 +3,10 @@
 A loop renews its lease every second. Whichever loop first sees an expired lease marks its owner as
 lost. A lost loop can neither renew nor claim; other loops take over its webhooks and its claims.
 Times are the database's.
+
+A heartbeat is a row of its own. While a transaction stays open, such as a dump's, PostgreSQL keeps
+every version that heartbeats have written. Claims, which read the loops many times a second, must
+not walk through these.
 Why: decision page engine-loops-hold-leases.
 """
 
@@ -18,7 +22,7 @@ from django.utils import timezone
 from core.data import locks
 from core.measures import catalogue, counting
 from deliveries import statements
-from deliveries.models import Loop
+from deliveries.models import Heartbeat
 
 LEASE_SECONDS = 4.0
 HEARTBEAT_SECONDS = 1.0
@@ -28,18 +32,21 @@ FORGET_SECONDS = 120
 # A stopping loop takes no lanes and is not counted: its successor need not wait for its last reply.
 RUNNING = "SELECT count(*) FROM deliveries_loop WHERE NOT lost AND takes_lanes"
 
+# A loop has a heartbeat exactly as long as it is not lost.
 LIVE = """
-SELECT count(*), coalesce(sum(busy), 0) FROM deliveries_loop
-WHERE NOT lost AND lease_until > statement_timestamp()
+SELECT count(*), coalesce(sum(busy), 0) FROM deliveries_heartbeat
+WHERE lease_until > statement_timestamp()
 """
 
 JOIN = f"""
-INSERT INTO deliveries_loop
-  (id, host, process_id, worker, started_at, lease_until, lost, takes_lanes)
-SELECT %(loop)s, %(host)s, %(process)s, %(worker)s, statement_timestamp(),
-  statement_timestamp() + make_interval(secs => %(lease)s), false, true
-WHERE ({RUNNING}) < %(most)s
-"""
+WITH joined AS (
+  INSERT INTO deliveries_loop (id, host, process_id, worker, started_at, lost, takes_lanes)
+  SELECT %(loop)s, %(host)s, %(process)s, %(worker)s, statement_timestamp(), false, true
+  WHERE ({RUNNING}) < %(most)s RETURNING id
+)
+INSERT INTO deliveries_heartbeat (loop_id, lease_until)
+SELECT id, statement_timestamp() + make_interval(secs => %(lease)s) FROM joined
+"""  # noqa: S608 - of our own
 
 # Ask the worker with the most loops for a place, if it has at least two more than this worker.
 # One loop at a time yields.
@@ -54,40 +61,55 @@ UPDATE deliveries_loop SET yields = true WHERE id = (
   ORDER BY team.loops DESC, loop.started_at DESC LIMIT 1)
 """
 
-# The only statement of an idle loop, once a second.
+# The only statement of an idle loop, once a second. It writes the loop's row only when the loop
+# begins to stop. If it waits while others mark the loop as lost, it finds the heartbeat deleted.
 RENEW = """
-UPDATE deliveries_loop SET busy = %(busy)s, proxy_trouble = %(proxy_trouble)s,
-  lease_until = statement_timestamp() + make_interval(secs => %(lease)s),
-  takes_lanes = takes_lanes AND NOT %(stops)s
-WHERE id = %(loop)s AND NOT lost
-RETURNING
-  EXISTS (SELECT FROM deliveries_loop AS other
-    WHERE NOT other.lost AND other.id <> %(loop)s
-      AND other.lease_until <= statement_timestamp()),
+WITH beat AS (
+  UPDATE deliveries_heartbeat SET busy = %(busy)s, proxy_trouble = %(proxy_trouble)s,
+    lease_until = statement_timestamp() + make_interval(secs => %(lease)s)
+  WHERE loop_id = %(loop)s RETURNING loop_id
+), stopped AS (
+  UPDATE deliveries_loop SET takes_lanes = false
+  WHERE id = ANY(ARRAY(SELECT loop_id FROM beat)) AND takes_lanes AND %(stops)s
+)
+SELECT
+  EXISTS (SELECT FROM deliveries_heartbeat AS other
+    WHERE other.loop_id <> %(loop)s AND other.lease_until <= statement_timestamp()),
   EXISTS (SELECT FROM deliveries_wakeup WHERE due_at <= statement_timestamp()),
-  statement_timestamp(), yields, EXISTS (SELECT FROM deliveries_drain),
+  statement_timestamp(), own.yields, EXISTS (SELECT FROM deliveries_drain),
   ARRAY(SELECT host::text FROM deliveries_heldhost
     WHERE coalesce(held_until > statement_timestamp(), true)),
   NOT EXISTS (SELECT FROM deliveries_loop AS other
-    WHERE NOT other.lost AND other.takes_lanes AND other.lease_until > statement_timestamp()
-      AND (other.started_at, other.id) < (deliveries_loop.started_at, deliveries_loop.id))
+    JOIN deliveries_heartbeat AS heartbeat ON heartbeat.loop_id = other.id
+    WHERE other.takes_lanes AND heartbeat.lease_until > statement_timestamp()
+      AND (other.started_at, other.id) < (own.started_at, own.id))
+FROM beat CROSS JOIN deliveries_loop AS own WHERE own.id = %(loop)s
 """
 
 # A loop that freezes while it takes over from another must not stop those that would do the same:
-# what it has locked is looked at again with the next heartbeat.
+# what it has locked is looked at again with the next heartbeat. Both rows of a silent loop are
+# locked: a heartbeat may be under way, or somebody may be transferring webhooks to the loop.
 LOSE = """
 WITH silent AS MATERIALIZED (
-  SELECT id, lost FROM deliveries_loop
-  WHERE lease_until <= statement_timestamp()
-    - CASE WHEN lost THEN make_interval(secs => %(forget)s) ELSE interval '0' END
+  SELECT loop.id FROM deliveries_heartbeat AS heartbeat
+  JOIN deliveries_loop AS loop ON loop.id = heartbeat.loop_id
+  WHERE heartbeat.lease_until <= statement_timestamp()
+  FOR UPDATE SKIP LOCKED
+), old AS MATERIALIZED (
+  SELECT id FROM deliveries_loop
+  WHERE lost_at <= statement_timestamp() - make_interval(secs => %(forget)s)
   FOR UPDATE SKIP LOCKED
 ), forgotten AS (
-  DELETE FROM deliveries_loop WHERE id = ANY(ARRAY(SELECT id FROM silent WHERE lost))
+  DELETE FROM deliveries_loop WHERE id = ANY(ARRAY(SELECT id FROM old))
+), ended AS (
+  DELETE FROM deliveries_heartbeat WHERE loop_id = ANY(ARRAY(SELECT id FROM silent))
 )
-UPDATE deliveries_loop SET lost = true
-WHERE id = ANY(ARRAY(SELECT id FROM silent WHERE NOT lost)) RETURNING id::text
+UPDATE deliveries_loop SET lost = true, lost_at = statement_timestamp()
+WHERE id = ANY(ARRAY(SELECT id FROM silent)) RETURNING id::text
 """
 
+# Two statements, because the parts of one run in any order: like RENEW, lock the heartbeat first.
+END_HEARTBEAT = "DELETE FROM deliveries_heartbeat WHERE loop_id = %(loop)s"
 LEAVE = "DELETE FROM deliveries_loop WHERE id = %(loop)s"
 
 # Webhooks of loops that have ended are free for any loop, and each gets a wake-up. It is a separate
@@ -181,7 +203,7 @@ def running_loops() -> LiveLoops:
 
 def proxy_troubles() -> list[str]:
     """Return the trouble with the outgoing proxy that loops with a lease report, one per loop."""
-    alive = Loop.objects.filter(lost=False, lease_until__gt=timezone.now())
+    alive = Heartbeat.objects.filter(lease_until__gt=timezone.now())
     return list(alive.exclude(proxy_trouble="").values_list("proxy_trouble", flat=True))
 
 
@@ -214,5 +236,6 @@ def leave(loop_id: str) -> None:
     Webhooks that other loops have handed to it without its knowledge are freed.
     """
     with transaction.atomic(), statements.cursor() as cursor:
+        cursor.execute(END_HEARTBEAT, {"loop": loop_id})
         cursor.execute(LEAVE, {"loop": loop_id})
         cursor.execute(FREE, {"loops": [loop_id]})

@@ -11,19 +11,22 @@ from deliveries.engine.lanes import release
 # Loops that take lanes, with the number of those that they have.
 COUNT = """
 SELECT loop.id::text, count(lane.webhook_id) FROM deliveries_loop AS loop
+JOIN deliveries_heartbeat AS heartbeat ON heartbeat.loop_id = loop.id
 LEFT JOIN deliveries_lane AS lane ON lane.loop_id = loop.id
-WHERE NOT loop.lost AND loop.takes_lanes AND loop.lease_until > statement_timestamp()
+WHERE loop.takes_lanes AND heartbeat.lease_until > statement_timestamp()
 GROUP BY loop.id
 """
 
-# The heir is locked, so that whoever frees the lanes of an ending loop also finds these.
+# The heir is locked, so that whoever frees the lanes of an ending loop also finds these. A lost
+# loop has no heartbeat, but after a wait for the lock only the loop's row is read again.
 TRANSFER = """
 WITH heir AS MATERIALIZED (
   SELECT id FROM deliveries_loop AS loop
+  JOIN deliveries_heartbeat AS heartbeat ON heartbeat.loop_id = loop.id
   WHERE NOT lost AND takes_lanes AND id <> %(loop)s::uuid AND lease_until > statement_timestamp()
   ORDER BY CASE WHEN %(hand_back)s::boolean THEN 0
     ELSE (SELECT count(*) FROM deliveries_lane WHERE loop_id = loop.id) END, started_at, id
-  LIMIT 1 FOR SHARE
+  LIMIT 1 FOR SHARE OF loop
 ), given AS (
   UPDATE deliveries_lane SET loop_id = heir.id FROM heir
   WHERE webhook_id = ANY(%(webhooks)s::bigint[]) AND loop_id = %(loop)s::uuid

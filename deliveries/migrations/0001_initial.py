@@ -178,11 +178,18 @@ CREATE TABLE deliveries_loop (
   host varchar(255) NOT NULL,
   process_id integer NOT NULL,
   started_at timestamptz NOT NULL,
-  lease_until timestamptz NOT NULL,
+  lost_at timestamptz,
   lost boolean NOT NULL,
   takes_lanes boolean NOT NULL DEFAULT false,
   worker varchar(300) NOT NULL DEFAULT '',
-  yields boolean NOT NULL DEFAULT false,
+  yields boolean NOT NULL DEFAULT false
+);
+
+-- One row for each loop that is not lost. Claims read the loops and must not walk through what a
+-- heartbeat a second leaves behind while a transaction stays open.
+CREATE TABLE deliveries_heartbeat (
+  loop_id uuid PRIMARY KEY,
+  lease_until timestamptz NOT NULL,
   busy smallint NOT NULL DEFAULT 0 CHECK (busy >= 0),
   proxy_trouble varchar(200) NOT NULL DEFAULT ''
 ) WITH (fillfactor = 50);
@@ -210,6 +217,30 @@ class Migration(migrations.Migration):
                         ("host", models.CharField(max_length=255)),
                         ("process_id", models.IntegerField()),
                         ("started_at", models.DateTimeField()),
+                        ("lost", models.BooleanField()),
+                        ("lost_at", models.DateTimeField(null=True)),
+                        ("takes_lanes", models.BooleanField(db_default=False, default=False)),
+                        ("worker", models.CharField(blank=True, db_default="", max_length=300)),
+                        ("yields", models.BooleanField(db_default=False, default=False)),
+                    ],
+                    options={
+                        "db_table": "deliveries_loop",
+                    },
+                ),
+                migrations.CreateModel(
+                    name="Heartbeat",
+                    fields=[
+                        (
+                            "loop",
+                            models.OneToOneField(
+                                db_constraint=False,
+                                on_delete=django.db.models.deletion.CASCADE,
+                                primary_key=True,
+                                related_name="heartbeat",
+                                serialize=False,
+                                to="deliveries.loop",
+                            ),
+                        ),
                         ("lease_until", models.DateTimeField()),
                         (
                             "busy",
@@ -221,13 +252,9 @@ class Migration(migrations.Migration):
                             "proxy_trouble",
                             models.CharField(blank=True, db_default="", max_length=200),
                         ),
-                        ("lost", models.BooleanField()),
-                        ("takes_lanes", models.BooleanField(db_default=False, default=False)),
-                        ("worker", models.CharField(blank=True, db_default="", max_length=300)),
-                        ("yields", models.BooleanField(db_default=False, default=False)),
                     ],
                     options={
-                        "db_table": "deliveries_loop",
+                        "db_table": "deliveries_heartbeat",
                     },
                 ),
                 migrations.CreateModel(

@@ -3,6 +3,7 @@
 from deliveries.models.engine import (
     Drain,
     Health,
+    Heartbeat,
     HeldHost,
     Loop,
     Quarantine,
@@ -31,6 +32,7 @@ __all__ = [
     "Drain",
     "Event",
     "Health",
+    "Heartbeat",
     "HeldHost",
     "LoggedAttempt",
     "Loop",

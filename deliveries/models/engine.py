@@ -60,18 +60,15 @@ class TakenLane(models.Model):
 
 
 class Loop(models.Model):
-    """An engine loop and its lease (deliveries.engine.leases)."""
+    """An engine loop (deliveries.engine.leases). It has a heartbeat until it is lost."""
 
     id = models.UUIDField(primary_key=True)
     host = models.CharField(max_length=255)
     process_id = models.IntegerField()
     started_at = models.DateTimeField()
-    lease_until = models.DateTimeField()
-    busy = models.PositiveSmallIntegerField(db_default=0, help_text="Slots in use.")
-    # Fault of the outgoing proxy, as far as this loop knows.
-    proxy_trouble = models.CharField(max_length=200, blank=True, db_default="")
     # Other loops have taken over its claims, as its lease has expired.
     lost = models.BooleanField()
+    lost_at = models.DateTimeField(null=True)
     # False while it stops: it gets no more webhooks, and its place is free.
     takes_lanes = models.BooleanField(default=False, db_default=False)
     worker = models.CharField(max_length=300, blank=True, db_default="")
@@ -83,6 +80,28 @@ class Loop(models.Model):
 
     def __str__(self) -> str:
         return f"loop {self.process_id} on {self.host}"
+
+
+class Heartbeat(models.Model):
+    """Lease of an engine loop, written once a second (deliveries.engine.leases)."""
+
+    loop = models.OneToOneField(
+        Loop,
+        on_delete=models.CASCADE,
+        primary_key=True,
+        db_constraint=False,
+        related_name="heartbeat",
+    )
+    lease_until = models.DateTimeField()
+    busy = models.PositiveSmallIntegerField(db_default=0, help_text="Slots in use.")
+    # Fault of the outgoing proxy, as far as this loop knows.
+    proxy_trouble = models.CharField(max_length=200, blank=True, db_default="")
+
+    class Meta:
+        db_table = "deliveries_heartbeat"
+
+    def __str__(self) -> str:
+        return f"heartbeat of loop {self.pk}"
 
 
 class Quarantine(models.Model):

@@ -125,7 +125,7 @@ def queue_totals() -> Totals:
             values = {"woken": backlog.MOST_WOKEN, "each": MOST_OF_A_LANE, "most": MOST_DUE}
             cursor.execute(DUE, values)
             due, in_flight = cursor.fetchone()
-    alive = Loop.objects.filter(lost=False, lease_until__gt=timezone.now())
+    alive = Loop.objects.filter(heartbeat__lease_until__gt=timezone.now())
     loops = list(alive.values_list("host", flat=True))
     paused = Webhook.objects.present().filter(active=False)
     return Totals(

@@ -24,7 +24,7 @@ from core.models import Deployment, Pulse
 from deliveries import tasks
 from deliveries.engine import leases
 from deliveries.engine.listening import doorbell_queue, listener
-from deliveries.models import Loop
+from deliveries.models import Heartbeat
 
 DATABASE = {"HOST": "db.internal", "PORT": 5432, "NAME": "parceldesk"}
 
@@ -185,7 +185,7 @@ def test_another_one_does_not_start_while_it_is_at_work(
 def test_deployment_may_be_renamed_while_no_process_runs(stored: Callable[[], str]) -> None:
     one_deployment.claim_database("a" * 12)
     leases.join(1)
-    Loop.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    Heartbeat.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
 
     assert one_deployment.claim_database("b" * 12) == ("b" * 12, "")
     assert stored() == "b" * 12

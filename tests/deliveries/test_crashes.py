@@ -21,7 +21,7 @@ from deliveries.engine.lending import Loans
 from deliveries.engine.quarantine import Suspects
 from deliveries.engine.turn import ClaimBatch
 from deliveries.http.transport import Request, Transport
-from deliveries.models import Attempt, Delivery, Health, Loop, Quarantine, State
+from deliveries.models import Attempt, Delivery, Health, Heartbeat, Loop, Quarantine, State
 from deliveries.monitoring import queue_picture
 from tests import builders as build
 from tests.sending import claim, deliver, engine, loop_id
@@ -39,7 +39,7 @@ class Crash(BaseException):
 
 def lose_loops() -> None:
     """Declare all loops lost, as others do when heartbeats have stopped."""
-    Loop.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    Heartbeat.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
     leases.take_over()
 
 

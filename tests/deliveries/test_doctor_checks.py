@@ -14,7 +14,7 @@ from core.watch.doctor import Grade
 from deliveries import publishing
 from deliveries.engine import leases
 from deliveries.engine.standing_by import PRESSED_SLOTS
-from deliveries.models import Delivery, Health, Loop, State
+from deliveries.models import Delivery, Health, Heartbeat, State
 from tests import builders as build
 from tests.core.test_doctor import FAIL, OK, WARN, examined
 
@@ -29,14 +29,14 @@ def test_loops_that_are_away_are_missed(settings: Settings) -> None:
     leases.join(2)
     assert examined("engine_loops")[1:3] == (OK, "1 alive on 1 host")
 
-    Loop.objects.update(busy=PRESSED_SLOTS)
+    Heartbeat.objects.update(busy=PRESSED_SLOTS)
     text = f"1 of 2 loops are alive, with {PRESSED_SLOTS} requests in flight"
     assert examined("engine_loops")[1:3] == (WARN, text)
 
     settings.DELIVERY_LOOPS = 1
     assert examined("engine_loops").grade is OK
 
-    Loop.objects.update(lease_until=timezone.now())
+    Heartbeat.objects.update(lease_until=timezone.now())
     assert examined("engine_loops").grade is FAIL
 
 
@@ -117,12 +117,12 @@ def test_receivers_that_failed_one_by_one_are_their_own_fault(company: Company) 
 def test_loops_that_die_again_and_again_are_seen(db: None) -> None:
     for _ in range(2):
         leases.join(9)
-    Loop.objects.update(lease_until=timezone.now() - timedelta(seconds=9))
+    Heartbeat.objects.update(lease_until=timezone.now() - timedelta(seconds=9))
     leases.take_over()
     assert examined("engine_restarts").grade is OK
 
     leases.join(9)
-    Loop.objects.update(lease_until=timezone.now() - timedelta(seconds=9))
+    Heartbeat.objects.update(lease_until=timezone.now() - timedelta(seconds=9))
     leases.take_over()
     assert examined("engine_restarts")[1:3] == (
         WARN,

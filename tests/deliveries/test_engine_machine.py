@@ -26,7 +26,7 @@ from deliveries.engine.recording import AttemptResult
 from deliveries.engine.signing import sign, timestamp_ms
 from deliveries.engine.slots import Flight, Host, Lane
 from deliveries.http.answers import Failure, Reply
-from deliveries.models import Delivery, Loop, TakenLane, Wakeup
+from deliveries.models import Delivery, Heartbeat, Loop, TakenLane, Wakeup
 from deliveries.upkeep import deleted_webhooks
 from tests.deliveries.engine_model import CANCELLED, DAY, SLACK, Promises, Receiver, Sending
 from tests.deliveries.worlds import World
@@ -175,7 +175,7 @@ class Machine(RuleBasedStateMachine):
     @rule(which=EITHER)
     def stall(self, which: int) -> None:
         """Stall a loop until its lease runs out and the other takes over."""
-        away = Loop.objects.filter(pk=self.loops[which], lost=False)
+        away = Heartbeat.objects.filter(pk=self.loops[which])
         if away.update(lease_until=timezone.now() - timedelta(seconds=1)):
             loop = self.loops[which]
             assert leases.take_over() == [loop]
@@ -258,6 +258,11 @@ class Machine(RuleBasedStateMachine):
         assert {str(id): (*row, owner and str(owner)) for id, *row, owner in rows} == {
             id: each.row for id, each in self.promises.sendings.items()
         }
+
+    @invariant()
+    def each_loop_has_a_heartbeat_until_it_is_lost(self) -> None:
+        alive = Loop.objects.filter(lost=False).values_list("pk", flat=True)
+        assert set(Heartbeat.objects.values_list("pk", flat=True)) == set(alive)
 
     def teardown(self) -> None:
         """Check that everything arrives by its wake-ups, once receivers and database are well."""

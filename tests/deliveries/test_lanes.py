@@ -14,7 +14,7 @@ from deliveries import publishing, redelivery, statements
 from deliveries.engine import lanes, leases, recording, rendering, sharing
 from deliveries.engine.slots import SLOTS
 from deliveries.http.transport import Transport
-from deliveries.models import Delivery, Health, Loop, State, TakenLane, Wakeup
+from deliveries.models import Delivery, Health, Heartbeat, Loop, State, TakenLane, Wakeup
 from deliveries.monitoring import backlog
 from tests import builders as build
 from tests.deliveries.test_recording import failed, result
@@ -260,7 +260,7 @@ def test_the_webhooks_of_a_lost_loop_are_anybodys(company: Company, webhook: Web
     first, second = leases.join(2), leases.join(2)
     publishing.publish([build.news(company)])
     woken(first)
-    Loop.objects.filter(pk=first).update(lease_until=timezone.now() - timedelta(seconds=1))
+    Heartbeat.objects.filter(pk=first).update(lease_until=timezone.now() - timedelta(seconds=1))
 
     assert leases.take_over() == [first]
 
@@ -299,7 +299,7 @@ def test_webhooks_of_loops_that_are_no_more_are_anybody_s(
 
 def test_a_loop_whose_lease_has_run_out_goes_on_where_nobody_took_over(db: None) -> None:
     loop = leases.join(1)
-    Loop.objects.update(lease_until=timezone.now() - timedelta(seconds=60))
+    Heartbeat.objects.update(lease_until=timezone.now() - timedelta(seconds=60))
 
     assert leases.renew(loop)[:2] == (False, False)
     assert leases.take_over() == []
@@ -316,11 +316,13 @@ def test_there_are_no_more_loops_than_asked_for(db: None) -> None:
 
 def test_lost_loops_are_forgotten_in_time(db: None) -> None:
     leases.join(1)
-    Loop.objects.update(lost=True, lease_until=timezone.now() - timedelta(seconds=119))
+    Heartbeat.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    leases.take_over()
+    Loop.objects.update(lost_at=timezone.now() - timedelta(seconds=119))
     leases.take_over()
     assert Loop.objects.count() == 1
 
-    Loop.objects.update(lease_until=timezone.now() - timedelta(seconds=121))
+    Loop.objects.update(lost_at=timezone.now() - timedelta(seconds=121))
     leases.take_over()
 
     assert Loop.objects.count() == 0
@@ -370,7 +372,7 @@ def test_the_first_loop_is_the_oldest_that_lives(db: None) -> None:
     first, second = leases.join(2), leases.join(2)
     assert [leases.renew(loop).first for loop in (first, second)] == [True, False]
 
-    Loop.objects.filter(pk=first).update(lease_until=timezone.now() - timedelta(seconds=1))
+    Heartbeat.objects.filter(pk=first).update(lease_until=timezone.now() - timedelta(seconds=1))
 
     assert leases.renew(second).first
 
@@ -435,7 +437,9 @@ def test_webhooks_given_to_an_ended_loop_are_free(company: Company, end: str) ->
     if end == "leaves":
         leases.leave(second)
     else:
-        Loop.objects.filter(pk=second).update(lease_until=timezone.now() - timedelta(seconds=1))
+        Heartbeat.objects.filter(pk=second).update(
+            lease_until=timezone.now() - timedelta(seconds=1)
+        )
         leases.take_over()
 
     assert lanes_of(second) == set()
@@ -562,7 +566,7 @@ def test_a_heartbeat_tells_of_silent_loops_and_of_wakeups(
     first, second = leases.join(2), leases.join(2)
     assert leases.renew(first)[:2] == (False, False)
 
-    Loop.objects.filter(pk=second).update(lease_until=timezone.now() - timedelta(seconds=1))
+    Heartbeat.objects.filter(pk=second).update(lease_until=timezone.now() - timedelta(seconds=1))
     assert leases.renew(first)[:2] == (True, False)
 
     publishing.publish([build.news(company)])

@@ -15,7 +15,7 @@ from deliveries.engine.schedule import next_wait
 from deliveries.engine.slots import Slots
 from deliveries.engine.turn import Turn
 from deliveries.http.answers import Incoming, retry_after
-from deliveries.models import Delivery, Health, Loop
+from deliveries.models import Delivery, Health, Heartbeat
 from tests import builders as build
 from tests.deliveries.test_slots import lane, start_all
 from tests.sending import claim, on_loan
@@ -70,11 +70,11 @@ def test_a_claim_lasts_30_seconds(company: Company) -> None:
 def test_a_lease_lasts_four_seconds_and_is_renewed_every_second(db: None) -> None:
     before = timezone.now()
     loop = leases.join(1)
-    assert before <= Loop.objects.get().lease_until - timedelta(seconds=4) <= timezone.now()
+    assert before <= Heartbeat.objects.get().lease_until - timedelta(seconds=4) <= timezone.now()
 
     before = timezone.now()
     leases.renew(loop or "")
-    assert before <= Loop.objects.get().lease_until - timedelta(seconds=4) <= timezone.now()
+    assert before <= Heartbeat.objects.get().lease_until - timedelta(seconds=4) <= timezone.now()
     assert leases.HEARTBEAT_SECONDS == 1
 
 

@@ -19,7 +19,7 @@ from deliveries.engine import (
     setting_aside,
     sharing,
 )
-from deliveries.models import Delivery, Health, Loop, Replay
+from deliveries.models import Delivery, Health, Heartbeat, Loop, Replay
 from deliveries.on_demand import sample_delivery
 from deliveries.upkeep import deleted_webhooks, partitions, pruning, replaying, rest_rows
 from deliveries.upkeep.choosing import Choice, ChosenCount
@@ -87,19 +87,62 @@ def take_the_same_webhook() -> Pair:
     return Pair(first=partial(take, one), second=partial(take, other), gives=[], waits=False)
 
 
+def silence_loops() -> None:
+    Heartbeat.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+
+
 @shows("deliveries/engine/leases.py::LOSE")
 def take_over_from_the_same_loop() -> Pair:
     """Pass by, or a loop that froze in the middle of it would stop all others."""
     leases.join(1)
-    Loop.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    silence_loops()
     return twice(leases.take_over, [], waits=False)
 
 
 @shows("deliveries/engine/leases.py::LOSE")
 def take_over_while_somebody_forgets_a_loop() -> Pair:
     leases.join(1)
-    Loop.objects.update(lost=True, lease_until=timezone.now() - timedelta(hours=1))
+    silence_loops()
+    leases.take_over()
+    Loop.objects.update(lost_at=timezone.now() - timedelta(hours=1))
     return twice(leases.take_over, [], waits=False)
+
+
+@shows("deliveries/engine/leases.py::LOSE")
+def renew_while_others_take_over() -> Pair:
+    """Wait, and renew nothing: a loop never works on after others have marked it as lost."""
+    loop = str(leases.join(1))
+    silence_loops()
+    return Pair(
+        first=leases.take_over,
+        second=partial(leases.renew, loop),
+        gives=None,
+        at=re.compile("UPDATE deliveries_heartbeat"),
+    )
+
+
+@shows("deliveries/engine/leases.py::LOSE")
+def take_over_from_a_loop_that_renews() -> Pair:
+    loop = str(leases.join(1))
+    silence_loops()
+    return Pair(first=partial(leases.renew, loop), second=leases.take_over, gives=[], waits=False)
+
+
+@shows("deliveries/engine/leases.py::LOSE")
+def take_over_from_a_loop_that_is_given_webhooks() -> Pair:
+    """Pass by, or a loop that froze while it hands over would stop all others."""
+    webhook = waiting_webhook()
+    one = str(leases.join(2))
+    leases.join(2)
+    lanes.take(one, 9)
+
+    def take_over() -> list[str]:
+        Heartbeat.objects.exclude(pk=one).update(lease_until=timezone.now() - timedelta(seconds=1))
+        return leases.take_over()
+
+    return Pair(
+        first=partial(sharing.transfer, one, [webhook.pk]), second=take_over, gives=[], waits=False
+    )
 
 
 @shows("deliveries/engine/sharing.py::TRANSFER")

@@ -13,7 +13,7 @@ from core.measures.counting import pending
 from core.models import Sum
 from deliveries import publishing
 from deliveries.engine.slots import SLOTS
-from deliveries.models import Delivery, Health, Loop
+from deliveries.models import Delivery, Health, Heartbeat, Loop
 from tests import builders as build
 from tests.core.test_metrics import figures, of
 from tests.sending import deliver, make_due
@@ -127,17 +127,16 @@ def test_shows_what_waits_by_what_it_waits_for(client: Client, company: Company)
 
 def test_shows_the_loops_and_their_slots(client: Client, db: None) -> None:
     soon, past = (timezone.now() + timedelta(seconds=s) for s in (60, -60))
-    loops = [(soon, False), (soon, False), (past, False), (soon, True)]
-    for number, (until, lost) in enumerate(loops):
-        Loop.objects.create(
+    for number, until in enumerate((soon, soon, past, None)):
+        loop = Loop.objects.create(
             id=f"{number:032x}",
             host="a",
             process_id=number,
             started_at=past,
-            lease_until=until,
-            lost=lost,
-            busy=10,
+            lost=until is None,
         )
+        if until:
+            Heartbeat.objects.create(loop=loop, lease_until=until, busy=10)
 
     samples = figures(client)
 

@@ -149,8 +149,10 @@ BROKEN_IN = {
         scenes.handed_over,
         sharing,
         "TRANSFER",
-        "NOT lost AND takes_lanes AND id <> %(loop)s::uuid AND lease_until > statement_timestamp()",
-        "id <> %(loop)s::uuid",
+        "  JOIN deliveries_heartbeat AS heartbeat ON heartbeat.loop_id = loop.id\n"
+        "  WHERE NOT lost AND takes_lanes AND id <> %(loop)s::uuid"
+        " AND lease_until > statement_timestamp()",
+        "  WHERE id <> %(loop)s::uuid",
         "late",
     ),
     "that wakes nobody for what is asked for": (

@@ -31,7 +31,7 @@ from deliveries.engine.slots import SLOTS, Slots
 from deliveries.engine.turn import ClaimBatch, Turn
 from deliveries.engine.turns import Database
 from deliveries.http.transport import Transport
-from deliveries.models import Delivery, Health, Loop, State, TakenLane
+from deliveries.models import Delivery, Health, Heartbeat, Loop, State, TakenLane
 from tests.deliveries.test_recording import result as result_of
 from tests.deliveries.test_slots import lane
 from tests.deliveries.worlds import World
@@ -59,7 +59,7 @@ def test_loop_takes_over_nothing_after_a_stall(db: None, clock: Callable[[float]
     other = leases.join(2)
     database = Database(lambda: False)
     database.take(Turn())
-    Loop.objects.filter(pk=other).update(lease_until=timezone.now() - timedelta(seconds=1))
+    Heartbeat.objects.filter(pk=other).update(lease_until=timezone.now() - timedelta(seconds=1))
 
     clock(3)
     database.take(Turn())
@@ -74,7 +74,8 @@ def test_loop_that_was_given_up_starts_again(db: None, clock: Callable[[float], 
     database = Database(lambda: False)
     database.take(Turn())
     first = database.loop_id
-    Loop.objects.update(lost=True)
+    Heartbeat.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    assert leases.take_over() == [first]
 
     clock(1)
     database.take(Turn())

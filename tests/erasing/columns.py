@@ -62,6 +62,7 @@ KEPT_REASONS = {
     "deliveries_delivery.last_error": CODE,
     "deliveries_drain": ENGINE,
     "deliveries_heldhost": OURS,
+    "deliveries_heartbeat": ENGINE,
     "deliveries_loop": ENGINE,
     "core_mail.secret_text": "encrypted; the row goes with the company's address",
     "core_deployment.key": ENGINE,

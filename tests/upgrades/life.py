@@ -29,7 +29,13 @@ WHERE schemaname = 'public' AND last_value IS NOT NULL ORDER BY sequencename
 # The tests' receivers listen here.
 LOOPBACK = (ip_network("127.0.0.0/8"),)
 # Tables of loops and requests of running processes.
-ALIVE = {"deliveries_lane", "deliveries_loop", "deliveries_quarantine", "deliveries_samplesend"}
+ALIVE = {
+    "deliveries_heartbeat",
+    "deliveries_lane",
+    "deliveries_loop",
+    "deliveries_quarantine",
+    "deliveries_samplesend",
+}
 
 
 def live(part: str, file: Path, database: Database) -> dict[str, Any]:

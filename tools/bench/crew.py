@@ -79,7 +79,7 @@ def crew(rig: Rig, through: Sequence[str] = ()) -> Iterator[Crew]:
 
 def are_even(workers: int, loops: int) -> bool:
     """Return True if all workers have loops, and their counts differ by at most one."""
-    running = Loop.objects.filter(lost=False, lease_until__gt=timezone.now())
+    running = Loop.objects.filter(heartbeat__lease_until__gt=timezone.now())
     teams = Counter(running.values_list("worker", flat=True))
     fewest = min(teams.values()) if len(teams) == min(workers, loops) else 0
     return fewest > 0 and max(teams.values()) <= fewest + 1

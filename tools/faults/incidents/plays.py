@@ -24,7 +24,7 @@ from companies.models import Company
 from companies.services import create_company, issue_token
 from companies.tokens import token_prefix
 from deliveries.engine.leases import LEASE_SECONDS
-from deliveries.models import Loop
+from deliveries.models import Heartbeat
 from shipments.event_types.status import TRACKING_SIMPLE
 from tools.faults import ledger
 from tools.faults.feeding import event_numbered, publish_numbered, register_signed
@@ -140,7 +140,7 @@ def host_held_by_mistake(scene: Scene, page: Page) -> Iterator[None]:
     scene.rig.service.manage("hold_host", "127.0.0.1", "--reason", "the wrong one")
     # Loops learn of the hold as they renew their leases.
     renewed_at = timezone.now() + timedelta(seconds=LEASE_SECONDS)
-    until(lambda: not Loop.objects.filter(lost=False, lease_until__lt=renewed_at).exists(), 30)
+    until(lambda: not Heartbeat.objects.filter(lease_until__lt=renewed_at).exists(), 30)
     with connection.cursor() as cursor:
         cursor.execute("UPDATE deliveries_heldhost SET held_at = held_at - interval '25 hours'")
     scene.tell(20)

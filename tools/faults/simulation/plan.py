@@ -10,7 +10,7 @@ from typing import NamedTuple
 LADDER = (2.0, 4.0, 8.0)
 # Beginnings of a loop's statements, by purpose.
 STATEMENTS = {
-    "renews": "UPDATE deliveries_loop",
+    "renews": "WITH beat",
     "takes": "WITH oldest",
     "claims": "WITH turn",
     "records": "WITH result",

@@ -39,7 +39,7 @@ EMPTIED = (
 )
 # Wake-ups of one moment are taken in the physical order of their rows, which must not depend on
 # earlier runs.
-TRUNCATED = ("deliveries_wakeup", "deliveries_lane", "deliveries_loop")
+TRUNCATED = ("deliveries_wakeup", "deliveries_lane", "deliveries_loop", "deliveries_heartbeat")
 
 
 def secret_of(place: int) -> str:
@@ -129,8 +129,8 @@ class World:
     def loops(self) -> int:
         """Count the loops with a lease."""
         row = self.observer.execute(
-            "SELECT count(*) FROM deliveries_loop"
-            " WHERE NOT lost AND lease_until > simulated.statement_timestamp()"
+            "SELECT count(*) FROM deliveries_heartbeat"
+            " WHERE lease_until > simulated.statement_timestamp()"
         ).fetchone()
         return int(row[0]) if row else 0
 
