@@ -228,4 +228,16 @@ FORMER_FAILURES = {
             Thing(27.480325080317648, "publish", 0.0, 1, "commits", 2009385344),
         ),
     ),
+    "a request that its loop did not survive counted as a failure of its receiver": Plan(
+        323,
+        1,
+        18.0,
+        0.03,
+        (
+            Thing(0.5, "receiver", 10.0, 7, "hangs", 1800492889),
+            Thing(0.9020626250218073, "publish", 0.0, 1, "commits", 2293969448),
+            Thing(2.605069228964428, "kill", 2.5, 10, "", 1292171294),
+        ),
+        latency=0.003,
+    ),
 }

@@ -248,8 +248,12 @@ def too_early(book: Book) -> Iterator[str]:
             for each in book.flights.values()
             if each.url == webhook["url"] and each.well and each.ended is not None
         ]
-        for number, (earlier, later) in enumerate(pairwise(tries)):
-            if not earlier.failed or earlier.ended is None or number >= len(book.ladder):
+        failures = 0  # One that was under way when its loop died is none.
+        for earlier, later in pairwise(tries):
+            if not earlier.failed or earlier.ended is None:
+                continue
+            number, failures = failures, failures + 1
+            if number >= len(book.ladder):
                 continue
             since, until = earlier.dialled, later.dialled
             mended = any(tries[0].dialled <= at <= until for at in wells)
