@@ -88,7 +88,7 @@ WITH newest AS MATERIALIZED ({NEWEST}), fence AS MATERIALIZED (
       WHEN shipment_id IS NOT NULL THEN {SubjectKind.SHIPMENT} END AS subject_kind
 ), wakeup AS (
   INSERT INTO deliveries_wakeup (webhook_id, due_at)
-  SELECT id, clock_timestamp() FROM listener
+  SELECT id, statement_timestamp() FROM listener
   WHERE sent AND (company_id, type_id) IN (SELECT company_id, type_id FROM event)
 )
 INSERT INTO deliveries_delivery

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import closing
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -11,7 +11,8 @@ from django.db.models import F
 from django.utils import timezone
 
 from core.jobs.bell import Bell
-from deliveries.engine import claiming, leases, rendering
+from deliveries.engine import claiming, lanes, leases, rendering
+from deliveries.engine.fronts import BEGINNING
 from deliveries.engine.loans import Claimed
 from deliveries.engine.loop import Engine
 from deliveries.engine.runner import Runner
@@ -69,6 +70,19 @@ def claim(room: int = 100) -> list[Claimed]:
     """Claim as a loop in quarantine that works on every webhook that may be sent to."""
     ready = rendering.addresses(list(Webhook.objects.values_list("pk", flat=True)))
     return claiming.claim(loop_id(), dict.fromkeys(ready, room), suspects=room).claimed
+
+
+def taking(loop: str, since: datetime = BEGINNING) -> dict[str, Any]:
+    """Return parameters of TAKE."""
+    return {"loop": loop, "most": 10, "leave": 0.0, "since": since, **lanes.SIZES}
+
+
+def pages_read(statement: str, values: dict[str, Any]) -> int:
+    """Return how many pages a statement reads, executed with the settings of this connection."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement}", values)
+        plan = cursor.fetchone()[0][0]["Plan"]
+    return int(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"])
 
 
 def on_loan(webhook_id: int, *, step: int = 0) -> Claimed:

@@ -5,14 +5,15 @@ the loop's id in it is the fencing token that stops late writers. Times are the 
 workers whose clocks differ agree on what is due.
 """
 
-from collections.abc import Sequence
-from datetime import timedelta
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from django.conf import settings
 
 from deliveries import statements
 from deliveries.engine import clock
+from deliveries.engine.fronts import BEGINNING
 from deliveries.engine.loans import Claimed
 
 # Duration of a claim as a multiple of the longest attempt: 30 seconds. The claims of a lost loop
@@ -31,22 +32,25 @@ HOLD = "interval '1 hour'"
 PARK = "interval '1 second'"
 LONGEST_PARK = "interval '5 minutes'"
 
-# A lost loop claims nothing. SKIP LOCKED checks only the columns of the locked row again, so every
-# other condition is tested on rows that are locked already. A delivery that must wait for an
-# earlier one of its subject is parked, so that the front of the queue never fills with such rows.
-# First attempts go before retries; one retry is claimed in any case, since the first attempts may
-# have to wait for it. A retry that was pulled forward holds back its subject however long it has
-# been failing: all of the subject is sent in order. Events stored by versions without facts take
-# both their fact id and their sequence number from their own id.
+# A claim begins at the front of each webhook, and tells the next one: its own time if it left none
+# that were due, or else that of the first one which it was offered. A lost loop claims nothing.
+# SKIP LOCKED checks only the columns of the locked row again, so every other condition is tested on
+# rows that are locked already. A delivery that must wait for an earlier one of its subject is
+# parked, so that the front of the queue never fills with such rows. First attempts go before
+# retries; one retry is claimed in any case, since the first attempts may have to wait for it. A
+# retry that was pulled forward holds back its subject however long it has been failing: all of the
+# subject is sent in order. Events stored by versions without facts take both their fact id and
+# their sequence number from their own id.
 CLAIM = f"""
 WITH turn AS (
-  SELECT * FROM unnest(%(webhooks)s::bigint[], %(rooms)s::integer[]) AS t(webhook_id, room)
+  SELECT * FROM unnest(%(webhooks)s::bigint[], %(rooms)s::integer[], %(since)s::timestamptz[])
+    AS t(webhook_id, room, since)
   WHERE EXISTS (SELECT FROM deliveries_loop WHERE id = %(loop)s::uuid AND NOT lost)
 ), fresh AS MATERIALIZED (
   SELECT due.* FROM turn CROSS JOIN LATERAL (
     SELECT * FROM deliveries_delivery_open
     WHERE webhook_id = turn.webhook_id AND least(step, 1) = 0
-      AND due_at <= statement_timestamp()
+      AND due_at BETWEEN turn.since AND statement_timestamp()
       AND (claimed_until IS NULL OR claimed_until <= statement_timestamp()
         OR claimed_by = ANY(ARRAY(SELECT id FROM deliveries_loop WHERE lost)))
     ORDER BY due_at, event_id LIMIT turn.room FOR UPDATE SKIP LOCKED) AS due
@@ -56,19 +60,21 @@ WITH turn AS (
   SELECT due.* FROM turn LEFT JOIN counted USING (webhook_id) CROSS JOIN LATERAL (
     SELECT * FROM deliveries_delivery_open
     WHERE webhook_id = turn.webhook_id AND least(step, 1) = 1
-      AND due_at <= statement_timestamp()
+      AND due_at BETWEEN turn.since AND statement_timestamp()
       AND (claimed_until IS NULL OR claimed_until <= statement_timestamp()
         OR claimed_by = ANY(ARRAY(SELECT id FROM deliveries_loop WHERE lost)))
     ORDER BY due_at, event_id
     LIMIT greatest(turn.room - coalesce(counted.n, 0), 1) FOR UPDATE SKIP LOCKED) AS due
 ), offered AS MATERIALIZED (
-  SELECT id, webhook_id, subject_id, subject_kind, event_id,
+  SELECT id, webhook_id, subject_id, subject_kind, event_id, due_at,
     crashes + coalesce(claimed_by <> ALL(
       ARRAY(SELECT id FROM deliveries_loop WHERE NOT lost)), false)::integer AS crashes
-  FROM (SELECT * FROM fresh UNION ALL SELECT * FROM again) AS due
-), found AS MATERIALIZED (
-  SELECT webhook_id, count(*) AS n, bool_or(crashes >= {SUSPECT_CRASHES}) AS suspects
-  FROM offered GROUP BY webhook_id
+  FROM (TABLE fresh UNION ALL TABLE again) AS due
+), found AS (
+  SELECT webhook_id, count(*) AS n, bool_or(crashes >= {SUSPECT_CRASHES}) AS suspects,
+    extract(epoch FROM CASE WHEN count(*) < room THEN statement_timestamp()
+      ELSE min(due_at) END)::float8 AS since
+  FROM offered JOIN turn USING (webhook_id) GROUP BY webhook_id, room
 ), tried AS MATERIALIZED (
   SELECT id FROM offered WHERE crashes >= {SUSPECT_CRASHES} ORDER BY crashes DESC, event_id
   LIMIT CASE WHEN (SELECT max(crashes) FROM offered) >= {ALONE_CRASHES}
@@ -130,11 +136,15 @@ WHERE delivery.id = ANY(%(ids)s::uuid[]) AND delivery.id = loan.id
 
 
 class Claims(NamedTuple):
-    """Claimed deliveries, webhooks that may have more of them, and those of these with suspects."""
+    """Claimed deliveries, webhooks that may have more of them, and those of these with suspects.
+
+    `since`: the next front of each webhook that had any.
+    """
 
     claimed: list[Claimed]
     more: set[int]
     suspected: set[int]
+    since: dict[int, datetime]
 
 
 def lease_seconds() -> float:
@@ -142,13 +152,20 @@ def lease_seconds() -> float:
     return LEASE_TIMEOUTS * timeout
 
 
-def claim(loop_id: str, rooms: dict[int, int], *, suspects: int = 0) -> Claims:
+def claim(
+    loop_id: str,
+    rooms: dict[int, int],
+    *,
+    since: Mapping[int, datetime] | None = None,
+    suspects: int = 0,
+) -> Claims:
     """Claim due deliveries, at most `rooms[webhook_id]` of each webhook.
 
-    The webhooks must be lanes of this loop. `suspects`: maximum number of suspects, for the loop in
+    The webhooks must be lanes of this loop. `since`: the front of each; without it, claim from the
+    beginning. `suspects`: maximum number of suspects, for the loop in
     quarantine. One that has crashed ALONE_CRASHES times is claimed as the only suspect.
     """
-    values = parameters(loop_id, rooms, suspects=suspects)
+    values = parameters(loop_id, rooms, since=since, suspects=suspects)
     with statements.cursor() as cursor:
         claimed_at = clock.monotonic()
         cursor.execute(CLAIM, values, binary=True)
@@ -156,8 +173,16 @@ def claim(loop_id: str, rooms: dict[int, int], *, suspects: int = 0) -> Claims:
     suspected = {webhook_id for webhook_id, _, suspects, *_ in rows if suspects}
     more = {webhook_id for webhook_id, count, *_ in rows if count >= rooms[webhook_id]}
     mark = (loop_id, claimed_at)
-    claimed = [Claimed._make(row[3:] + mark) for row in rows if row[3] is not None]
-    return Claims(claimed, more | suspected, suspected)
+    claimed = [Claimed._make(row[4:] + mark) for row in rows if row[4] is not None]
+    # Suspects have been offered, not claimed: they are still due.
+    seconds = {webhook_id: each for webhook_id, _, suspects, each, *_ in rows if not suspects}
+    fronts = {webhook_id: just_before(each) for webhook_id, each in seconds.items()}
+    return Claims(claimed, more | suspected, suspected, fronts)
+
+
+def just_before(seconds: float) -> datetime:
+    """Return a time of the database, read as a number, less what such a number rounds off."""
+    return datetime.fromtimestamp(seconds, UTC) - timedelta(microseconds=1)
 
 
 def give_back(claimed: Sequence[Claimed]) -> None:
@@ -168,12 +193,18 @@ def give_back(claimed: Sequence[Claimed]) -> None:
 
 
 def parameters(
-    loop_id: str, rooms: dict[int, int], *, suspects: int = 0
-) -> dict[str, str | int | timedelta | list[int]]:
+    loop_id: str,
+    rooms: dict[int, int],
+    *,
+    since: Mapping[int, datetime] | None = None,
+    suspects: int = 0,
+) -> dict[str, str | int | timedelta | list[int] | list[datetime]]:
     """Return the parameters of CLAIM."""
+    fronts = since or {}
     return {
         "webhooks": list(rooms),
         "rooms": list(rooms.values()),
+        "since": [fronts.get(webhook_id, BEGINNING) for webhook_id in rooms],
         "loop": loop_id,
         "lease": timedelta(seconds=lease_seconds()),
         "suspects": suspects,

@@ -9,10 +9,12 @@ Why: decision page engine-wakes-up-by-due-time.
 """
 
 from collections.abc import Collection
+from datetime import datetime
 from typing import NamedTuple
 
 from deliveries import statements
 from deliveries.engine import rendering
+from deliveries.engine.fronts import BEGINNING
 from deliveries.engine.loans import Address
 
 # Number of due wake-ups that a loop reads from either end: those of its own lanes are the newest
@@ -27,10 +29,11 @@ SIZES = {"end": 512, "few": 16}
 TAKE = f"""
 WITH oldest AS MATERIALIZED (
   SELECT ctid AS at, webhook_id, due_at FROM deliveries_wakeup
-  WHERE due_at <= statement_timestamp() ORDER BY due_at LIMIT %(end)s
+  WHERE due_at BETWEEN %(since)s AND statement_timestamp() ORDER BY due_at LIMIT %(end)s
 ), newest AS MATERIALIZED (
   SELECT ctid AS at, webhook_id, due_at FROM deliveries_wakeup
-  WHERE due_at <= statement_timestamp() AND (SELECT count(*) FROM oldest) = %(end)s
+  WHERE due_at BETWEEN %(since)s AND statement_timestamp()
+    AND (SELECT count(*) FROM oldest) = %(end)s
   ORDER BY due_at DESC LIMIT %(end)s
 ), due AS MATERIALIZED (
   SELECT at, webhook_id, due_at, (SELECT loop_id FROM deliveries_lane AS lane
@@ -53,11 +56,11 @@ WITH oldest AS MATERIALIZED (
 ), heard AS (
   DELETE FROM deliveries_wakeup
   WHERE ctid = ANY(ARRAY(SELECT at FROM new
-    UNION ALL SELECT at FROM due WHERE loop_id = %(loop)s::uuid)) RETURNING webhook_id
+    UNION ALL SELECT at FROM due WHERE loop_id = %(loop)s::uuid)) RETURNING webhook_id, due_at
 ), woken AS MATERIALIZED (
-  SELECT DISTINCT webhook_id FROM heard ORDER BY webhook_id
+  SELECT webhook_id, min(due_at) AS due_at FROM heard GROUP BY webhook_id ORDER BY webhook_id
 ), ready AS MATERIALIZED (
-  SELECT woken.webhook_id, webhook.*, coalesce(health.failures > 0, false) AS failing,
+  SELECT woken.*, webhook.*, coalesce(health.failures > 0, false) AS failing,
     coalesce(health.rests > 0, false) AS probe, health.catch_up_before FROM woken
   CROSS JOIN LATERAL (
     SELECT company_id, url, auth_token, {rendering.SIGNED_WITH} AS secret, max_in_flight,
@@ -76,12 +79,25 @@ WITH oldest AS MATERIALIZED (
   ON CONFLICT DO NOTHING
   RETURNING webhook_id
 )
-SELECT webhook_id, company_id, webhook_id IN (SELECT webhook_id FROM taken),
+SELECT first.due_at,
   (SELECT count(*) FROM due) >= %(end)s OR (SELECT count(*) FROM new) = %(most)s,
+  webhook_id, company_id, webhook_id IN (SELECT webhook_id FROM taken), ready.due_at,
   company_id, url, auth_token, secret, failing, probe, max_in_flight, catch_up_before,
   standard_headers
-FROM ready
+FROM (SELECT min(due_at) AS due_at FROM oldest) AS first LEFT JOIN ready ON true
 """  # noqa: S608 - of our own
+
+# Whoever writes a wake-up locks the table until its transaction ends, and no wake-up is due before
+# the transaction began. The slack is for statements that have begun and not got the lock yet.
+SETTLED = """
+SELECT least(statement_timestamp(), min(coalesce(writer.xact_start, to_timestamp(0))))
+  - interval '0.25 seconds'
+FROM pg_locks CROSS JOIN LATERAL (
+  SELECT min(xact_start) AS xact_start FROM pg_stat_get_activity(pg_locks.pid)) AS writer
+WHERE locktype = 'relation' AND relation = 'deliveries_wakeup'::regclass
+  AND mode = 'RowExclusiveLock'
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+"""
 
 RELEASE = """
 WITH released AS (
@@ -158,33 +174,53 @@ class Woken(NamedTuple):
     """A webhook that woke up and may be sent to.
 
     `is_new`: this loop has just taken it. If not, it was a lane of this loop already, or another
-    loop has transferred it.
+    loop has transferred it. `due_at`: time of its first wake-up.
     """
 
     webhook_id: int
     company_id: int
     is_new: bool
+    due_at: datetime = BEGINNING
 
 
 class WakeUps(NamedTuple):
-    """Webhooks that woke up, whether there may be more, and their addresses by webhook."""
+    """Webhooks that woke up, whether there may be more, and their addresses by webhook.
+
+    `first`: time of the first wake-up that was due, heard or not; None if there was none.
+    """
 
     woken: list[Woken]
     more: bool
     addresses: dict[int, Address]
+    first: datetime | None
 
 
-def take(loop_id: str, most: int, leave: float = 0.0) -> WakeUps:
+def settled() -> datetime:
+    """Return a time before which no wake-up can appear any more, some quarter of a second ago.
+
+    It stays before the beginning of any transaction that has written one and not ended, and waits
+    for nothing else. A time before all wake-ups if such a transaction does not show its beginning.
+    """
+    with statements.cursor() as cursor:
+        cursor.execute(SETTLED)
+        (until,) = cursor.fetchone() or (BEGINNING,)
+        return until
+
+
+def take(loop_id: str, most: int, leave: float = 0.0, *, since: datetime = BEGINNING) -> WakeUps:
     """Consume due wake-ups, at most `most` of them of webhooks that are no loop's lane.
 
-    The latter are left to other loops until they have been due for `leave` seconds.
+    The latter are left to other loops until they have been due for `leave` seconds. What was due
+    before `since` is not looked for.
     """
-    values = {"loop": loop_id, "most": most, "leave": leave, **SIZES}
+    values = {"loop": loop_id, "most": most, "leave": leave, "since": since, **SIZES}
     with statements.cursor() as cursor:
         cursor.execute(TAKE, values)
         rows = cursor.fetchall()
-    addresses = {row[0]: rendering.address(*row[4:]) for row in rows if row[5]}
-    return WakeUps([Woken(*row[:3]) for row in rows], bool(rows and rows[0][3]), addresses)
+    (first, more, *_) = rows[0]
+    ready = [row[2:] for row in rows if row[2]]
+    addresses = {row[0]: rendering.address(*row[4:]) for row in ready if row[5]}
+    return WakeUps([Woken(*row[:4]) for row in ready], more, addresses, first)
 
 
 def release(loop_id: str, webhook_ids: Collection[int], unfinished: Collection[int] = ()) -> None:

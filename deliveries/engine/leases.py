@@ -22,6 +22,7 @@ from django.utils import timezone
 from core.data import locks
 from core.measures import catalogue, counting
 from deliveries import statements
+from deliveries.engine.fronts import BEGINNING
 from deliveries.models import Heartbeat
 
 LEASE_SECONDS = 4.0
@@ -75,7 +76,8 @@ WITH beat AS (
 SELECT
   EXISTS (SELECT FROM deliveries_heartbeat AS other
     WHERE other.loop_id <> %(loop)s AND other.lease_until <= statement_timestamp()),
-  EXISTS (SELECT FROM deliveries_wakeup WHERE due_at <= statement_timestamp()),
+  EXISTS (SELECT FROM deliveries_wakeup
+    WHERE due_at BETWEEN %(since)s AND statement_timestamp()),
   statement_timestamp(), own.yields, EXISTS (SELECT FROM deliveries_drain),
   ARRAY(SELECT host::text FROM deliveries_heldhost
     WHERE coalesce(held_until > statement_timestamp(), true)),
@@ -175,15 +177,21 @@ class Renewal(NamedTuple):
 
 
 def renew(
-    loop_id: str, busy: int = 0, proxy_trouble: str = "", stops: bool = False
+    loop_id: str,
+    busy: int = 0,
+    proxy_trouble: str = "",
+    stops: bool = False,
+    since: datetime = BEGINNING,
 ) -> Renewal | None:
     """Send a heartbeat that extends the lease; None if other loops have marked this one as lost.
 
-    `busy`: slots in use. `stops`: the loop takes no further lanes.
+    `busy`: slots in use. `stops`: the loop takes no further lanes. `since`: do not look for
+    wake-ups that were due before.
     """
     with statements.cursor() as cursor:
         state = {"busy": busy, "proxy_trouble": proxy_trouble[:200], "stops": stops}
-        cursor.execute(RENEW, {"loop": loop_id, "lease": LEASE_SECONDS, **state})
+        values = {"loop": loop_id, "lease": LEASE_SECONDS, "since": since, **state}
+        cursor.execute(RENEW, values)
         row = cursor.fetchone()
     return Renewal(*row) if row else None
 

@@ -1,8 +1,10 @@
 """Deliveries that a loop has on loan: claimed, and neither recorded nor given back."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from deliveries.engine import claiming, holding, lanes, rendering, setting_aside
+from deliveries.engine import claiming, clock, holding, lanes, rendering, setting_aside
+from deliveries.engine.fronts import Fronts
+from deliveries.engine.lanes import Woken
 from deliveries.engine.loans import Address, Claimed
 from deliveries.engine.quarantine import Suspects
 from deliveries.engine.turn import ClaimBatch
@@ -17,6 +19,7 @@ class Loans:
 
     def __init__(self) -> None:
         self.ids: set[str] = set()
+        self._fronts = Fronts()
         self._suspects = Suspects()
         self._walks = Walks()
 
@@ -39,17 +42,26 @@ class Loans:
             if webhook_id in claims.addresses
         }
         if rooms:
-            claims.claimed, claims.more, suspected = claiming.claim(loop_id, rooms)
+            claims.claimed, claims.more, suspected = self._claim_from_fronts(loop_id, rooms)
             self.ids.update(each.id for each in claims.claimed)
             if suspected:
                 suspected_rooms = {id: rooms[id] for id in suspected}
                 claims.claimed += self._try_suspects(loop_id, suspected_rooms, claims.addresses)
         claims.more |= catching_up
 
+    def notice(self, woken: Sequence[Woken]) -> None:
+        """Note from when on something has appeared, of each webhook that woke up."""
+        self._fronts.lower((each.webhook_id, each.due_at) for each in woken)
+
+    def forget(self, webhook_ids: Iterable[int]) -> None:
+        """Forget webhooks that this loop no longer has."""
+        self._fronts.forget(webhook_ids)
+
     def give_back(self, deliveries: Sequence[Claimed]) -> None:
         """Give deliveries back, so that any loop can claim them."""
         if deliveries:
             claiming.give_back(deliveries)
+            self._fronts.forget({each.webhook_id for each in deliveries})
             self.end(deliveries[0].claim, {each.id for each in deliveries})
 
     def end(self, loop_id: str, ids: set[str]) -> None:
@@ -60,7 +72,18 @@ class Loans:
     def recover(self, loop_id: str) -> None:
         """Give back deliveries that a statement may have claimed whose answer was lost."""
         lanes.recover(loop_id, self.ids)
+        self._fronts.forget_all()
         self._suspects.recover(loop_id)
+
+    def _claim_from_fronts(
+        self, loop_id: str, rooms: dict[int, int]
+    ) -> tuple[list[Claimed], set[int], set[int]]:
+        began = clock.monotonic()
+        starts = self._fronts.starts(rooms, began)
+        claimed, more, suspected, since = claiming.claim(loop_id, rooms, since=starts)
+        now = clock.monotonic()
+        self._fronts.move(starts, since, now - began, now)
+        return claimed, more, suspected
 
     def _try_suspects(
         self, loop_id: str, rooms: dict[int, int], addresses: Addresses

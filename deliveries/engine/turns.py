@@ -27,6 +27,7 @@ from deliveries.engine import (
     sharing,
     tallying,
 )
+from deliveries.engine.fronts import BEGINNING, Front
 from deliveries.engine.lending import Loans
 from deliveries.engine.loans import Address
 from deliveries.engine.portions import Portion
@@ -45,7 +46,12 @@ RESULTS_AT_ONCE = 400
 AWAY_SECONDS = 2.5 * leases.HEARTBEAT_SECONDS
 PAUSE_SECONDS = 0.5
 STOP_TRIES = 6
+# At least; finding takes at most this part of the time.
 FIND_MISSED_EVERY_SECONDS = 5.0
+FIND_MISSED_PART = 100
+# Seconds until the next question which wake-ups may still appear: while looking, and while idle.
+SETTLE_EVERY_SECONDS = 0.25
+SETTLE_IDLE_EVERY_SECONDS = 10.0
 FIND_MISSED_AT_ONCE = 500
 
 
@@ -71,6 +77,7 @@ class Database:
         self._renewed_at = -math.inf
         # Latest known time of the database, and the monotonic time at which it was read.
         self._database_time: tuple[datetime, float] | None = None
+        self._front, self._settled, self._settled_at = Front(), BEGINNING, -math.inf
         self._missed_at = self._looked_around_at = -math.inf
         self._missed_before = lanes.FROM_THE_NEWEST
 
@@ -148,8 +155,7 @@ class Database:
             wakeups = True
         addresses: dict[int, Address] = {}
         if self.loop_id and turn.on_wake and wakeups and not self.draining:
-            leave = 0.0 if self.first and not self.status[1] else LEAVE_SECONDS
-            turn.woken, turn.plenty, addresses = lanes.take(self.loop_id, WAKEUPS_AT_ONCE, leave)
+            addresses = self._wake(turn, self.loop_id)
             turn.firsts.rooms |= turn.on_wake(turn.woken)
         if self.loop_id and turn.firsts.rooms:
             # Quick webhooks need not wait for the rest of the turn, which may be for slow ones.
@@ -168,14 +174,39 @@ class Database:
             self.loans.claim(turn.claims, self.loop_id, frozenset(self._held_since))
             self.claims_at_once.adjust(len(turn.claims.rooms), clock.monotonic() - began)
 
+    def _wake(self, turn: Turn, loop_id: str) -> dict[int, Address]:
+        """Consume wake-ups; returns the addresses of the webhooks that woke up."""
+        leave = 0.0 if self.first and not self.status[1] else LEAVE_SECONDS
+        since = self._since(SETTLE_EVERY_SECONDS)
+        began = clock.monotonic()
+        turn.woken, turn.plenty, addresses, first = lanes.take(
+            loop_id, WAKEUPS_AT_ONCE, leave, since=since
+        )
+        self._looked(since, first, began)
+        self.loans.notice(turn.woken)
+        return addresses
+
+    def _since(self, settle_every: float) -> datetime:
+        """Return from when on to look for wake-ups."""
+        now = clock.monotonic()
+        if now - self._settled_at >= settle_every:
+            self._settled, self._settled_at = lanes.settled(), now
+        return self._front.start(clock.monotonic())
+
+    def _looked(self, since: datetime, first: datetime | None, began: float) -> None:
+        now = clock.monotonic()
+        self._front.move(since, min(first or self._settled, self._settled), now - began, now)
+
     def _release(self, turn: Turn) -> None:
         self.loans.give_back(turn.back)
         turn.back = []
         if turn.released and self.loop_id:
             lanes.release(self.loop_id, turn.released, turn.unfinished)
+            self.loans.forget(turn.released)
             turn.released = []
         if turn.to_transfer and self.loop_id:
             sharing.transfer(self.loop_id, turn.to_transfer, hand_back=turn.hands_back)
+            self.loans.forget(turn.to_transfer)
             turn.to_transfer = []
 
     def _record(self, turn: Turn) -> None:
@@ -217,8 +248,13 @@ class Database:
 
     def _renew(self) -> leases.Renewal | None:
         stops = self.stop() or self.yields
-        renewed = leases.renew(self.loop_id, *self.status, stops) if self.loop_id else None
+        if not self.loop_id:
+            return None
+        since, began = self._since(SETTLE_IDLE_EVERY_SECONDS), clock.monotonic()
+        renewed = leases.renew(self.loop_id, *self.status, stops, since)
         if renewed:
+            if not renewed.wakeups:
+                self._looked(since, None, began)
             self._stops = stops
             now = clock.monotonic()
             self._database_time = (renewed.at, now)
@@ -239,11 +275,12 @@ class Database:
 
     def _find_missed(self) -> None:
         now = clock.monotonic()
-        if now - self._missed_at < FIND_MISSED_EVERY_SECONDS:
+        if now < self._missed_at:
             return
-        self._missed_at = now
         if orphaned := leases.free_orphaned():
             logger.warning("%d webhooks belonged to loops that are no more", orphaned)
         self._missed_before, missed = lanes.find_missed(self._missed_before, FIND_MISSED_AT_ONCE)
         if missed:
             logger.warning("%d webhooks had deliveries due and no wake-up", missed)
+        ended = clock.monotonic()
+        self._missed_at = ended + max(FIND_MISSED_EVERY_SECONDS, FIND_MISSED_PART * (ended - now))

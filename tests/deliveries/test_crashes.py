@@ -191,7 +191,7 @@ def test_a_suspect_waits_for_the_quarantine_and_its_webhook_with_it(company: Com
 
     claims = claiming.claim(loop_id(), {webhook.pk: 9})
 
-    assert claims == ([], {webhook.pk}, {webhook.pk})
+    assert claims == ([], {webhook.pk}, {webhook.pk}, {})
 
 
 def test_a_first_crash_holds_up_nobody(company: Company) -> None:

@@ -102,7 +102,7 @@ class Machine(RuleBasedStateMachine):
         if not leases.renew(self.loops[which]):
             self.loops[which], self.due[which] = str(leases.join(2)), set()
         loop, due = self.loops[which], self.due[which]
-        woken, _, _ = lanes.take(loop, 100)
+        woken, *_ = lanes.take(loop, 100)
         due |= {each.webhook_id for each in woken}
         ready = rendering.addresses(sorted(due))
         rooms = {id: 1 if ready[id].probe else room for id in ready}

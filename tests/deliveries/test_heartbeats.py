@@ -1,7 +1,6 @@
 """Heartbeats of engine loops, apart from the loops that each claim reads."""
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.db import connection
@@ -10,8 +9,10 @@ from django.utils import timezone
 from companies.models import Company
 from deliveries import publishing, statements
 from deliveries.engine import claiming, lanes, leases
+from deliveries.engine.fronts import BEGINNING
 from deliveries.models import Heartbeat, Loop
 from tests import builders as build
+from tests.sending import pages_read, taking
 
 pytestmark = pytest.mark.django_db
 
@@ -21,13 +22,6 @@ def version_of_the_loop() -> str:
     with connection.cursor() as cursor:
         cursor.execute("SELECT ctid::text FROM deliveries_loop")
         return str(cursor.fetchone()[0])
-
-
-def pages_read(statement: str, values: dict[str, Any]) -> int:
-    with connection.cursor() as cursor:
-        cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement}", values)
-        plan = cursor.fetchone()[0][0]["Plan"]
-    return int(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"])
 
 
 def test_loop_has_a_heartbeat_until_it_ends_or_is_lost() -> None:
@@ -68,7 +62,7 @@ def test_claims_do_not_read_what_heartbeats_leave_behind(company: Company) -> No
     loop = str(leases.join(1))
     statements.settle_plans(transaction_only=True)
     reads = [
-        (lanes.TAKE, {"loop": loop, "most": 10, "leave": 0.0, **lanes.SIZES}),
+        (lanes.TAKE, taking(loop)),
         (claiming.CLAIM, claiming.parameters(loop, {webhook.pk: 1})),
     ]
     for statement, values in reads:
@@ -86,7 +80,7 @@ def test_claims_do_not_read_what_heartbeats_leave_behind(company: Company) -> No
 def test_heartbeat_finds_its_rows_by_their_keys(table: str) -> None:
     loop = str(leases.join(1))
     statements.settle_plans(transaction_only=True)
-    state = {"busy": 0, "proxy_trouble": "", "stops": False, "lease": 4.0}
+    state = {"busy": 0, "proxy_trouble": "", "stops": False, "lease": 4.0, "since": BEGINNING}
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN {leases.RENEW}", {"loop": loop, **state})
         plan = "\n".join(line for (line,) in cursor.fetchall())

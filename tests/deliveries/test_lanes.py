@@ -18,7 +18,7 @@ from deliveries.models import Delivery, Health, Heartbeat, Loop, State, TakenLan
 from deliveries.monitoring import backlog
 from tests import builders as build
 from tests.deliveries.test_recording import failed, result
-from tests.sending import claim, engine, loop_id
+from tests.sending import claim, engine, loop_id, pages_read, taking
 from webhooks import services
 from webhooks.models import Webhook
 from webhooks.targets import Policy
@@ -28,7 +28,7 @@ NEWEST = lanes.FROM_THE_NEWEST
 
 
 def woken(loop: str = "") -> set[int]:
-    lanes_taken, _, _ = lanes.take(loop or loop_id(), 100)
+    lanes_taken, *_ = lanes.take(loop or loop_id(), 100)
     return {each.webhook_id for each in lanes_taken}
 
 
@@ -102,8 +102,8 @@ def test_looks_in_the_order_of_time_and_says_if_there_is_more(company: Company) 
         Wakeup.objects.create(webhook_id=webhook_id, due_at=now - timedelta(seconds=10 - place))
     Wakeup.objects.create(webhook_id=webhooks[0], due_at=now + HOUR)
 
-    first, more, _ = lanes.take(loop_id(), 3)
-    second, no_more, _ = lanes.take(loop_id(), 3)
+    first, more, *_ = lanes.take(loop_id(), 3)
+    second, no_more, *_ = lanes.take(loop_id(), 3)
 
     assert {each.webhook_id for each in first} == set(webhooks[2:])
     assert {each.webhook_id for each in second} == set(webhooks[:2])
@@ -122,7 +122,7 @@ def test_hears_its_own_webhooks_behind_a_crowd_of_others(
         Wakeup.objects.create(webhook_id=other, due_at=timezone.now() - timedelta(seconds=seconds))
     Wakeup.objects.create(webhook_id=ours.pk, due_at=timezone.now())
 
-    taken_lanes, more, _ = lanes.take(loop_id(), 1)
+    taken_lanes, more, *_ = lanes.take(loop_id(), 1)
 
     assert ours.pk in {each.webhook_id for each in taken_lanes}
     assert (len(taken_lanes), more) == (2, True)
@@ -275,7 +275,7 @@ def test_a_loop_that_was_given_up_takes_no_webhooks(company: Company, webhook: W
     publishing.publish([build.news(company)])
     Loop.objects.filter(pk=late).update(lost=True)
 
-    assert lanes.take(late, 10) == ([], False, {})
+    assert lanes.take(late, 10).woken == []
     assert not TakenLane.objects.exists()
     assert woken(other) == {webhook.pk}
 
@@ -523,19 +523,14 @@ def test_search_skips_recently_delivered_rows(company: Company) -> None:
 
 def pages_read_to_find_missed() -> int:
     values = {"before": NEWEST, "most": 10, "grace": lanes.MISSED_AFTER_SECONDS}
-    with connection.cursor() as cursor:
-        cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {lanes.FIND_MISSED}", values)
-        plan = cursor.fetchone()[0][0]["Plan"]
-    return plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
+    return pages_read(lanes.FIND_MISSED, values)
 
 
 def test_wakeups_are_read_through_their_index(company: Company, webhook: Webhook) -> None:
     publishing.publish([build.news(company)])
     statements.settle_plans(transaction_only=True)
     with connection.cursor() as cursor:
-        cursor.execute(
-            f"EXPLAIN {lanes.TAKE}", {"loop": loop_id(), "most": 10, "leave": 0.0, **lanes.SIZES}
-        )
+        cursor.execute(f"EXPLAIN {lanes.TAKE}", taking(loop_id()))
         plan = "\n".join(line for (line,) in cursor.fetchall())
 
     assert "Index Scan using wakeup_due on deliveries_wakeup" in plan
@@ -546,7 +541,7 @@ def test_wakeups_are_read_through_their_index(company: Company, webhook: Webhook
 def test_webhook_is_looked_up_by_id_also_on_empty_tables(webhook: Webhook, statement: str) -> None:
     """Force the index: to a planner that knows of no rows any index looks as good."""
     values: dict[str, Any] = {
-        "take": (lanes.TAKE, {"loop": loop_id(), "most": 10, "leave": 0.0, **lanes.SIZES}),
+        "take": (lanes.TAKE, taking(loop_id())),
         "find_missed": (lanes.FIND_MISSED, {"before": NEWEST, "most": 10, "grace": 5.0}),
         "oldest_due": (backlog.OLDEST_DUE, {"most": 10}),
         "addresses": (rendering.ADDRESSES, [[webhook.pk]]),

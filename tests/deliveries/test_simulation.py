@@ -29,7 +29,7 @@ def world(transactional_db: None) -> Iterator[World]:
         Path(folder).chmod(0o755)
         new_world = World(Path(folder))
         yield new_world
-        # Other tests set on all sequences of their database after a restore, and find these as well.
+        # Other tests look at all sequences of their database, as `after_restore` does.
         new_world.observer.execute("DROP SCHEMA simulated CASCADE")
         new_world.close()
 

@@ -46,6 +46,14 @@ CREATE OR REPLACE FUNCTION simulated.{name}() RETURNS timestamptz LANGUAGE sql S
   SELECT '{beginning}'::timestamptz + (pg_stat_file('{file}')).size * interval '1 microsecond'
 $$;
 """
+# Time at which the transaction of each connection began, as a file's size as well.
+BEGAN = """
+CREATE OR REPLACE FUNCTION simulated.pg_stat_get_activity(pid integer)
+RETURNS TABLE (xact_start timestamptz) LANGUAGE sql VOLATILE AS $$
+  SELECT '{beginning}'::timestamptz
+    + (pg_stat_file('{folder}/began-' || pid, true)).size * interval '1 microsecond'
+$$;
+"""
 CLOCKS = ("statement_timestamp", "clock_timestamp", "now")
 
 
@@ -171,6 +179,10 @@ class Lines:
             return
         gone_by = self.scheduler.wall() - EPOCH
         os.truncate(self._clock, gone_by // timedelta(microseconds=1))
+        if not link.closed and link.info.transaction_status not in IN_TRANSACTION:
+            began = self._clock.with_name(f"began-{link.info.backend_pid}")
+            began.touch()
+            os.truncate(began, gone_by // timedelta(microseconds=1))
         if trouble == "hangs":
             back = patience
         self._carry_out(statement, back, trouble, first=True)

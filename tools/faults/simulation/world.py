@@ -14,7 +14,7 @@ from companies.models import Company
 from deliveries.models import State
 from deliveries.upkeep import partitions
 from shipments.event_types.status import ECOMMERCE_TRACKING, TRACKING_SIMPLE
-from tools.faults.simulation.database import CLOCK, CLOCKS, SCHEMA, Spare
+from tools.faults.simulation.database import BEGAN, CLOCK, CLOCKS, SCHEMA, Spare
 from tools.faults.simulation.scheduler import BEGINNING, EPOCH
 from webhooks.models import Webhook
 
@@ -67,8 +67,9 @@ class World:
             **{name: parameters[name] for name in names if parameters.get(name)}, autocommit=True
         )
         self.observer.execute(SCHEMA)
+        beginning = EPOCH.isoformat()
+        self.observer.execute(BEGAN.format(beginning=beginning, folder=folder))
         for name in CLOCKS:
-            beginning = EPOCH.isoformat()
             self.observer.execute(CLOCK.format(name=name, beginning=beginning, file=self.clock))
         # Create all partitions now: in a run lock_timeout would use the server's real clock, which
         # hardly advances.

@@ -1,0 +1,88 @@
+"""Fronts of the queues: times before which nothing is left to find.
+
+While a transaction stays open, such as a backup's, PostgreSQL cannot remove rows that ended after
+it began. A look from the beginning would read over all of them, eighty times a second. So a look
+begins at the front, and one from the beginning is due now and then: it finds what a lock hid from
+earlier looks, and whatever nobody thought of.
+Why: decision page engine-looks-begin-at-the-front.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+
+BEGINNING = datetime.min.replace(tzinfo=UTC)
+# Looks from the beginning take at most this part of the time.
+WHOLE_PART = 1000
+
+
+class Front:
+    """Front of one queue, in the database's time. `now` is monotonic time, in seconds."""
+
+    def __init__(self) -> None:
+        self.last = BEGINNING
+        self._whole_at = -math.inf
+
+    def start(self, now: float) -> datetime:
+        """Return from when on to look: the front, or BEGINNING if it is time for that."""
+        return self.last if now < self._whole_at else BEGINNING
+
+    def move(self, start: datetime, since: datetime | None, seconds: float, now: float) -> None:
+        """Move the front to `since` after a look from `start` that took `seconds`.
+
+        None: the look does not tell, and the front stays.
+        """
+        if start == BEGINNING:
+            self._whole_at = now + WHOLE_PART * seconds
+        if since is not None:
+            self.last = since
+
+    def lower(self, until: datetime) -> None:
+        """Move the front back to `until`, from when on something has appeared."""
+        self.last = min(self.last, until)
+
+
+class Fronts:
+    """Fronts of the deliveries of a loop's webhooks. At most one look begins anew at a time.
+
+    Whatever makes a delivery due writes a wake-up that is due no later, in the same transaction.
+    What appears before the front therefore lowers it as its webhook wakes up.
+    """
+
+    def __init__(self) -> None:
+        self._fronts: dict[int, Front] = {}
+
+    def starts(self, webhook_ids: Iterable[int], now: float) -> dict[int, datetime]:
+        """Return from when on to look for deliveries of each webhook."""
+        starts: dict[int, datetime] = {}
+        anew = False
+        for webhook_id in webhook_ids:
+            front = self._fronts.setdefault(webhook_id, Front())
+            starts[webhook_id] = front.last if anew else front.start(now)
+            anew |= starts[webhook_id] < front.last
+        return starts
+
+    def move(
+        self,
+        starts: Mapping[int, datetime],
+        since: Mapping[int, datetime],
+        seconds: float,
+        now: float,
+    ) -> None:
+        """Move the fronts after a look from `starts`; those without a time in `since` stay."""
+        for webhook_id, start in starts.items():
+            self._fronts[webhook_id].move(start, since.get(webhook_id), seconds, now)
+
+    def lower(self, appeared: Iterable[tuple[int, datetime]]) -> None:
+        """Move fronts back: of each webhook, something has appeared from a time on."""
+        for webhook_id, since in appeared:
+            if front := self._fronts.get(webhook_id):
+                front.lower(since)
+
+    def forget(self, webhook_ids: Iterable[int]) -> None:
+        """Have the next look at these webhooks begin anew."""
+        for webhook_id in webhook_ids:
+            self._fronts.pop(webhook_id, None)
+
+    def forget_all(self) -> None:
+        self._fronts.clear()

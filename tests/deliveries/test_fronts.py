@@ -1,0 +1,274 @@
+"""Fronts of the queues, beside transactions that stay open and events that are committed late."""
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from threading import Event
+from typing import Any
+
+import pytest
+from django.db import connection, connections, transaction
+
+from companies.models import Company
+from deliveries import publishing, statements
+from deliveries.engine import claiming, clock, lanes, recording
+from deliveries.engine.fronts import BEGINNING, WHOLE_PART, Front, Fronts
+from deliveries.engine.turn import ClaimBatch, Turn
+from deliveries.engine.turns import Database
+from deliveries.models import Delivery, Wakeup
+from tests import builders as build
+from tests.deliveries.test_recording import result
+from tests.sending import pages_read, taking
+from tests.waiting import PATIENCE_SECONDS
+from webhooks.models import Webhook
+
+NOON = datetime(2026, 11, 28, 12, tzinfo=UTC)
+
+
+def test_looks_begin_at_the_front_and_anew_once_in_a_while() -> None:
+    front = Front()
+    assert front.start(100.0) == BEGINNING
+
+    front.move(BEGINNING, NOON, seconds=0.002, now=100.0)
+
+    assert front.start(101.9) == NOON
+    assert front.start(100.0 + 0.002 * WHOLE_PART) == BEGINNING
+    front.move(NOON, None, seconds=5.0, now=101.9)
+    assert front.start(101.9) == NOON
+
+
+def test_a_front_follows_a_clock_that_was_set_back() -> None:
+    front = Front()
+    front.move(BEGINNING, NOON, seconds=1.0, now=0.0)
+
+    front.move(NOON, NOON - timedelta(hours=1), seconds=1.0, now=0.0)
+
+    assert front.start(1.0) == NOON - timedelta(hours=1)
+
+
+def test_one_webhook_at_a_time_is_looked_at_anew() -> None:
+    """Spread them: a look at all the rows of all webhooks would hold up every event."""
+    fronts = Fronts()
+    fronts.move(fronts.starts([1, 2, 3], 0.0), dict.fromkeys([1, 2], NOON), 0.001, 0.0)
+
+    assert fronts.starts([1, 2, 3], 60.0) == {1: BEGINNING, 2: NOON, 3: BEGINNING}
+
+
+def test_what_appears_lowers_the_front_of_its_webhook() -> None:
+    fronts = Fronts()
+    fronts.move(fronts.starts([1, 2], 0.0), dict.fromkeys([1, 2], NOON), 1.0, 0.0)
+
+    fronts.lower([(1, NOON - timedelta(seconds=9)), (2, NOON + timedelta(seconds=9)), (3, NOON)])
+
+    assert fronts.starts([1, 2], 1.0) == {1: NOON - timedelta(seconds=9), 2: NOON}
+
+
+class Loop:
+    """Engine loop without a network, which claims whatever wakes up, from the fronts alone."""
+
+    def __init__(self) -> None:
+        self.database = Database(lambda: False)
+        self.claimed: list[int] = []
+
+    def look(self) -> list[int]:
+        """Look once for wake-ups; returns the shipments of the deliveries claimed."""
+        self.claimed = []
+        turn = Turn(on_wake=self.rooms, on_claim=self.note)
+        self.database.take(turn)
+        return sorted(self.claimed)
+
+    def rooms(self, woken: Any) -> dict[int, int]:
+        return {each.webhook_id: 8 for each in woken}
+
+    def note(self, claims: ClaimBatch) -> None:
+        self.last = claims.claimed
+        self.claimed += [each.subject_id or 0 for each in claims.claimed]
+
+    def claim(self, webhook: Webhook) -> list[int]:
+        """Claim without a wake-up."""
+        claims = ClaimBatch({webhook.pk: 8})
+        self.database.loans.claim(claims, str(self.database.loop_id), frozenset())
+        self.last = claims.claimed
+        return [each.subject_id or 0 for each in claims.claimed]
+
+
+@pytest.fixture
+def loop(monkeypatch: pytest.MonkeyPatch) -> Loop:
+    monkeypatch.setattr("deliveries.engine.fronts.WHOLE_PART", 1e9)
+    monkeypatch.setattr("deliveries.engine.turns.SETTLE_EVERY_SECONDS", 0.0)
+    monkeypatch.setattr(lanes, "SETTLED", lanes.SETTLED.replace("0.25 seconds", "0 seconds"))
+    return Loop()
+
+
+def publish(company: Company, *shipments: int) -> None:
+    with transaction.atomic():
+        publishing.publish([build.news(company, each) for each in shipments])
+
+
+@contextmanager
+def held_open(act: Callable[[], object]) -> Iterator[None]:
+    """Commit an act at the end of the block, in a thread of its own."""
+    done, end = Event(), Event()
+
+    def run() -> None:
+        try:
+            with transaction.atomic():
+                act()
+                done.set()
+                assert end.wait(PATIENCE_SECONDS)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as thread:
+        future = thread.submit(run)
+        assert done.wait(PATIENCE_SECONDS)
+        yield
+        end.set()
+        future.result()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_event_that_is_committed_late_is_found_at_once(loop: Loop) -> None:
+    company = build.company()
+    build.webhook(company)
+    publish(company, 1)
+    assert loop.look() == [1]
+
+    with held_open(partial(publish, company, 2)):
+        for shipment in (3, 4):
+            publish(company, shipment)
+            assert loop.look() == [shipment]
+
+    assert loop.look() == [2]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_a_look_has_no_room_for_is_found_by_the_next(
+    loop: Loop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("deliveries.engine.turns.WAKEUPS_AT_ONCE", 1)
+    company = build.company()
+    for _ in range(3):
+        build.webhook(company)
+    publish(company, 1)
+
+    assert [loop.look() for _ in range(4)] == [[1], [1], [1], []]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_wakeup_can_appear_before_what_is_settled(company: Company) -> None:
+    build.webhook(company)
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM deliveries_wakeup")
+        before = lanes.settled()
+        with held_open(partial(publish, company, 1)):
+            time.sleep(0.6)
+            held = lanes.settled()
+            assert before <= held
+        assert not Wakeup.objects.filter(due_at__lt=held).exists()
+        assert lanes.settled() > Wakeup.objects.get().due_at
+
+
+@pytest.mark.django_db(transaction=True)
+def test_deliveries_given_back_are_claimed_again(loop: Loop) -> None:
+    company = build.company()
+    webhook = build.webhook(company)
+    publish(company, 1, 2)
+    assert loop.look() == [1, 2]
+    claimed = loop.last
+    assert loop.claim(webhook) == []
+
+    loop.database.loans.give_back(claimed)
+
+    assert loop.claim(webhook) == [1, 2]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_claims_of_a_lost_answer_are_claimed_again(loop: Loop) -> None:
+    company = build.company()
+    webhook = build.webhook(company)
+    publish(company, 1, 2)
+    loop.look()
+    loop.database.loans.ids.clear()
+
+    loop.database.loans.recover(str(loop.database.loop_id))
+
+    assert loop.claim(webhook) == [1, 2]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("how", ["released", "to_transfer"])
+def test_a_webhook_that_comes_back_is_looked_at_anew(loop: Loop, how: str) -> None:
+    company = build.company()
+    webhook = build.webhook(company)
+    publish(company, 1)
+    loop.look()
+    assert loop.claim(webhook) == []
+    Delivery.objects.update(claimed_by=None, claimed_until=None)
+
+    loop.database.take(Turn(**{how: [webhook.pk]}, unfinished=[webhook.pk]))
+
+    assert loop.look() == [1]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_full_claim_leaves_the_rest_before_it(loop: Loop) -> None:
+    company = build.company()
+    webhook = build.webhook(company)
+    publish(company, *range(1, 21))
+
+    assert [len(each) for each in (loop.look(), loop.claim(webhook), loop.claim(webhook))] == [
+        8,
+        8,
+        4,
+    ]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_row_that_was_locked_is_found_by_a_look_from_the_beginning(
+    loop: Loop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    company = build.company()
+    webhook = build.webhook(company)
+    publish(company, 1)
+    with held_open(lambda: list(Delivery.objects.select_for_update())):
+        assert loop.look() == []
+        publish(company, 2)
+        assert loop.look() == [2]
+    assert loop.claim(webhook) == []
+
+    monkeypatch.setattr(clock, "monotonic", lambda: 1e15)
+
+    assert loop.claim(webhook) == [1]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_dead_rows_cost_nothing_beside_an_open_transaction(loop: Loop) -> None:
+    """Read a few pages, where a look from the beginning reads over all that was delivered."""
+    company = build.company()
+    webhook = build.webhook(company)
+    with held_open(lambda: Delivery.objects.count()):
+        for batch in range(20):
+            publish(company, *range(100 * batch, 100 * batch + 100))
+            while loop.look() or loop.claim(webhook):
+                recording.record_attempts([result(each) for each in loop.last])
+        publish(company, 1)
+        whole, front = pages(loop, webhook, BEGINNING), pages(loop, webhook, lanes.settled())
+
+    assert front["take"] < whole["take"] / 3
+    assert front["claim"] < whole["claim"] / 10
+
+
+def pages(loop: Loop, webhook: Webhook, since: datetime) -> dict[str, int]:
+    """Return how many pages TAKE and CLAIM read from a front on, and undo them."""
+    loop_id = str(loop.database.loop_id)
+    claims = claiming.parameters(loop_id, {webhook.pk: 8}, since={webhook.pk: since})
+    with transaction.atomic():
+        statements.settle_plans(transaction_only=True)
+        take = pages_read(lanes.TAKE, taking(loop_id, since))
+        claim = pages_read(claiming.CLAIM, claims)
+        transaction.set_rollback(True)
+    return {"take": take, "claim": claim}
