@@ -54,6 +54,26 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
     return move
 
 
+def test_a_search_that_takes_long_is_rare(
+    db: None, clock: Callable[[float], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Search seldom then: beside an open transaction it reads over all consumed wake-ups."""
+    searches = []
+
+    def search(before: int, most: int) -> tuple[int, int]:
+        searches.append(before)
+        clock(0.2)
+        return before, 0
+
+    monkeypatch.setattr(lanes, "find_missed", search)
+    database = Database(lambda: False)
+    for _ in range(60):
+        database.take(Turn(listening=True))
+        clock(1.0)
+
+    assert len(searches) == 3
+
+
 def test_loop_takes_over_nothing_after_a_stall(db: None, clock: Callable[[float], None]) -> None:
     """Take over no leases: all of them ran out while the database stalled, and nobody is lost."""
     other = leases.join(2)
