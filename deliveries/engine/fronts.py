@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
 BEGINNING = datetime.min.replace(tzinfo=UTC)
-# Looks from the beginning take at most this part of the time.
-WHOLE_PART = 1000
+# Looks from the beginning take at most this part of the time, as events wait until one has ended.
+WHOLE_PART = 10_000
 
 
 class Front:

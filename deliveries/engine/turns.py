@@ -27,7 +27,7 @@ from deliveries.engine import (
     sharing,
     tallying,
 )
-from deliveries.engine.fronts import BEGINNING, Front
+from deliveries.engine.fronts import BEGINNING, WHOLE_PART, Front
 from deliveries.engine.lending import Loans
 from deliveries.engine.loans import Address
 from deliveries.engine.portions import Portion
@@ -46,9 +46,9 @@ RESULTS_AT_ONCE = 400
 AWAY_SECONDS = 2.5 * leases.HEARTBEAT_SECONDS
 PAUSE_SECONDS = 0.5
 STOP_TRIES = 6
-# At least; finding takes at most this part of the time.
 FIND_MISSED_EVERY_SECONDS = 5.0
-FIND_MISSED_PART = 100
+# A search that takes longer, as beside an open transaction, takes at most WHOLE_PART of the time.
+LONG_SEARCH_SECONDS = 0.05
 # Seconds until the next question which wake-ups may still appear: while looking, and while idle.
 SETTLE_EVERY_SECONDS = 0.25
 SETTLE_IDLE_EVERY_SECONDS = 10.0
@@ -274,13 +274,15 @@ class Database:
             turn.surplus = turn.lanes
 
     def _find_missed(self) -> None:
-        now = clock.monotonic()
-        if now < self._missed_at:
+        if clock.monotonic() < self._missed_at:
             return
         if orphaned := leases.free_orphaned():
             logger.warning("%d webhooks belonged to loops that are no more", orphaned)
+        began = clock.monotonic()
         self._missed_before, missed = lanes.find_missed(self._missed_before, FIND_MISSED_AT_ONCE)
         if missed:
             logger.warning("%d webhooks had deliveries due and no wake-up", missed)
-        ended = clock.monotonic()
-        self._missed_at = ended + max(FIND_MISSED_EVERY_SECONDS, FIND_MISSED_PART * (ended - now))
+        now = clock.monotonic()
+        is_long = now - began > LONG_SEARCH_SECONDS
+        wait = WHOLE_PART * (now - began) if is_long else FIND_MISSED_EVERY_SECONDS
+        self._missed_at = now + wait

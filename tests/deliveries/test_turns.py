@@ -58,20 +58,21 @@ def test_a_search_that_takes_long_is_rare(
     db: None, clock: Callable[[float], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Search seldom then: beside an open transaction it reads over all consumed wake-ups."""
+    seconds = [0.03, 0.06, 0.03]
     searches = []
 
     def search(before: int, most: int) -> tuple[int, int]:
-        searches.append(before)
-        clock(0.2)
+        searches.append(round(turns.clock.monotonic() - 1000.0))
+        clock(seconds[len(searches) - 1])
         return before, 0
 
     monkeypatch.setattr(lanes, "find_missed", search)
     database = Database(lambda: False)
-    for _ in range(60):
+    for _ in range(610):
         database.take(Turn(listening=True))
         clock(1.0)
 
-    assert len(searches) == 3
+    assert searches == [0, 5, 605]
 
 
 def test_loop_takes_over_nothing_after_a_stall(db: None, clock: Callable[[float], None]) -> None:
