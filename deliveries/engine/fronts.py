@@ -14,6 +14,8 @@ from datetime import UTC, datetime
 BEGINNING = datetime.min.replace(tzinfo=UTC)
 # Looks from the beginning take at most this part of the time, as events wait until one has ended.
 WHOLE_PART = 10_000
+# Longer ones are noticed.
+LONG_SECONDS = 0.05
 
 
 class Front:
@@ -68,10 +70,17 @@ class Fronts:
         since: Mapping[int, datetime],
         seconds: float,
         now: float,
-    ) -> None:
-        """Move the fronts after a look from `starts`; those without a time in `since` stay."""
+    ) -> dict[int, float]:
+        """Move the fronts after a look from `starts`; those without a time in `since` stay.
+
+        Returns for how many seconds the fronts are worth keeping, as a look from the beginning
+        takes long.
+        """
         for webhook_id, start in starts.items():
             self._fronts[webhook_id].move(start, since.get(webhook_id), seconds, now)
+        if seconds <= LONG_SECONDS:
+            return {}
+        return {id: WHOLE_PART * seconds for id, start in starts.items() if start == BEGINNING}
 
     def lower(self, appeared: Iterable[tuple[int, datetime]]) -> None:
         """Move fronts back: of each webhook, something has appeared from a time on."""

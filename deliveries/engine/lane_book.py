@@ -9,13 +9,11 @@ from deliveries.engine.loans import Claimed
 from deliveries.engine.pace import FIRST_SIZE, Pace
 from deliveries.engine.recording import AttemptResult
 from deliveries.engine.round_robin import Turns
-from deliveries.engine.slots import FIRST_SLOTS, Host, Lane, Slots
+from deliveries.engine.slots import FIRST_SLOTS, KEEP_SECONDS, Host, Lane, Slots
 from deliveries.engine.turn import ClaimBatch, Turn
 from deliveries.engine.turns import CLAIMS_AT_ONCE
 from deliveries.models import State
 
-# An idle webhook stays a lane for this long, with what was learnt about its receiver.
-KEEP_SECONDS = 2.0
 # A loop with more lanes releases some, so that webhooks it has no room for get their turn.
 MOST_LANES = 10_000
 # Lanes being transferred to other loops at a time, and how long their last requests may take.
@@ -128,6 +126,7 @@ class LaneBook:
             if lane := self._lanes.get(webhook_id):
                 lane.claiming = False
                 lane.answered = 0
+                lane.keep = claims.keep.get(webhook_id, lane.keep)
                 self._set_address(lane, claims)
         back = []
         for delivery in claims.claimed:
@@ -190,7 +189,7 @@ class LaneBook:
     def release_idle(self, turn: Turn, now: float) -> None:
         """Release lanes that are idle, and those that exceed MOST_LANES."""
         for lane in list(self._lanes.values()):
-            if not lane.busy and now - lane.idle_since > KEEP_SECONDS:
+            if not lane.busy and now - lane.idle_since > lane.keep:
                 self._release(lane, turn)
         if (too_many := len(self._lanes) - MOST_LANES) > 0:
             free = (each for each in self._lanes.values() if not (each.in_flight or each.claiming))
@@ -233,7 +232,8 @@ class LaneBook:
         address = claims.addresses.get(lane.webhook_id)
         if address is None:
             # Paused, deleted or resting: whatever ends this state also wakes the webhook up.
-            lane.idle_since = -math.inf
+            if lane.keep == KEEP_SECONDS:
+                lane.idle_since = -math.inf
             return
         lane.address = address
         lane.failing = address.failing

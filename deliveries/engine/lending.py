@@ -42,7 +42,7 @@ class Loans:
             if webhook_id in claims.addresses
         }
         if rooms:
-            claims.claimed, claims.more, suspected = self._claim_from_fronts(loop_id, rooms)
+            suspected = self._claim_from_fronts(claims, loop_id, rooms)
             self.ids.update(each.id for each in claims.claimed)
             if suspected:
                 suspected_rooms = {id: rooms[id] for id in suspected}
@@ -76,14 +76,15 @@ class Loans:
         self._suspects.recover(loop_id)
 
     def _claim_from_fronts(
-        self, loop_id: str, rooms: dict[int, int]
-    ) -> tuple[list[Claimed], set[int], set[int]]:
+        self, claims: ClaimBatch, loop_id: str, rooms: dict[int, int]
+    ) -> set[int]:
+        """Claim, store the outcome in `claims`, and return the webhooks with suspects."""
         began = clock.monotonic()
         starts = self._fronts.starts(rooms, began)
-        claimed, more, suspected, since = claiming.claim(loop_id, rooms, since=starts)
+        claims.claimed, claims.more, suspected, since = claiming.claim(loop_id, rooms, since=starts)
         now = clock.monotonic()
-        self._fronts.move(starts, since, now - began, now)
-        return claimed, more, suspected
+        claims.keep = self._fronts.move(starts, since, now - began, now)
+        return suspected
 
     def _try_suspects(
         self, loop_id: str, rooms: dict[int, int], addresses: Addresses

@@ -19,6 +19,8 @@ from deliveries.engine.loans import Address, Claimed
 from deliveries.engine.pace import SLOW_SECONDS, Pace
 from deliveries.engine.round_robin import Turns, TurnsByKind
 
+# An idle webhook stays a lane for this long, with what was learnt about its receiver.
+KEEP_SECONDS = 2.0
 SLOTS = 2048
 SLOW_SLOTS = SLOTS // 2
 # Part of SLOW_SLOTS for companies with nothing in flight: an unknown webhook may be quick.
@@ -75,6 +77,8 @@ class Lane:
     failing: bool = False
     # The lane is transferred to another loop once nothing of it is in flight.
     leaving: bool = False
+    # Seconds for which it stays a lane while it is idle.
+    keep: float = KEEP_SECONDS
     fresh: deque[Claimed] = field(default_factory=deque)
     again: deque[Claimed] = field(default_factory=deque)
 

@@ -14,13 +14,15 @@ class ClaimBatch:
     """A request to claim deliveries, and its outcome.
 
     `rooms`: maximum per webhook. `addresses`: of the webhooks that may be sent to. `more`: webhooks
-    that may have further due deliveries.
+    that may have further due deliveries. `keep`: seconds for which to keep idle webhooks whose
+    claim from the beginning took long.
     """
 
     rooms: dict[int, int] = field(default_factory=dict)
     addresses: dict[int, Address] = field(default_factory=dict)
     claimed: list[Claimed] = field(default_factory=list)
     more: set[int] = field(default_factory=set)
+    keep: dict[int, float] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

@@ -27,7 +27,7 @@ from deliveries.engine import (
     sharing,
     tallying,
 )
-from deliveries.engine.fronts import BEGINNING, WHOLE_PART, Front
+from deliveries.engine.fronts import BEGINNING, LONG_SECONDS, WHOLE_PART, Front
 from deliveries.engine.lending import Loans
 from deliveries.engine.loans import Address
 from deliveries.engine.portions import Portion
@@ -46,9 +46,7 @@ RESULTS_AT_ONCE = 400
 AWAY_SECONDS = 2.5 * leases.HEARTBEAT_SECONDS
 PAUSE_SECONDS = 0.5
 STOP_TRIES = 6
-FIND_MISSED_EVERY_SECONDS = 5.0
-# A search that takes longer, as beside an open transaction, takes at most WHOLE_PART of the time.
-LONG_SEARCH_SECONDS = 0.05
+FIND_MISSED_EVERY_SECONDS = 5.0  # Seldom, once that takes long.
 # Seconds until the next question which wake-ups may still appear: while looking, and while idle.
 SETTLE_EVERY_SECONDS = 0.25
 SETTLE_IDLE_EVERY_SECONDS = 10.0
@@ -283,6 +281,6 @@ class Database:
         if missed:
             logger.warning("%d webhooks had deliveries due and no wake-up", missed)
         now = clock.monotonic()
-        is_long = now - began > LONG_SEARCH_SECONDS
+        is_long = now - began > LONG_SECONDS
         wait = WHOLE_PART * (now - began) if is_long else FIND_MISSED_EVERY_SECONDS
         self._missed_at = now + wait

@@ -15,7 +15,7 @@ from django.db import connection, connections, transaction
 from companies.models import Company
 from deliveries import publishing, statements
 from deliveries.engine import claiming, clock, lanes, recording
-from deliveries.engine.fronts import BEGINNING, WHOLE_PART, Front, Fronts
+from deliveries.engine.fronts import BEGINNING, LONG_SECONDS, WHOLE_PART, Front, Fronts
 from deliveries.engine.turn import ClaimBatch, Turn
 from deliveries.engine.turns import Database
 from deliveries.models import Delivery, Wakeup
@@ -55,6 +55,16 @@ def test_one_webhook_at_a_time_is_looked_at_anew() -> None:
     fronts.move(fronts.starts([1, 2, 3], 0.0), dict.fromkeys([1, 2], NOON), 0.001, 0.0)
 
     assert fronts.starts([1, 2, 3], 60.0) == {1: BEGINNING, 2: NOON, 3: BEGINNING}
+
+
+def test_webhooks_are_kept_whose_claim_from_the_beginning_took_long() -> None:
+    fronts = Fronts()
+    since = {1: NOON, 2: NOON}
+    assert fronts.move(fronts.starts([1], 0.0), since, LONG_SECONDS, 0.0) == {}
+
+    keep = fronts.move(fronts.starts([1, 2], 1.0), since, 0.1, 1.0)
+
+    assert keep == {2: 0.1 * WHOLE_PART}
 
 
 def test_what_appears_lowers_the_front_of_its_webhook() -> None:

@@ -9,6 +9,7 @@ from datetime import timedelta
 from functools import partial
 from types import SimpleNamespace
 from typing import cast
+from unittest.mock import Mock
 
 import pytest
 from django.db import OperationalError
@@ -24,7 +25,7 @@ from deliveries.engine.lane_book import (
 )
 from deliveries.engine.lanes import Woken
 from deliveries.engine.lending import Loans
-from deliveries.engine.loans import Claimed
+from deliveries.engine.loans import Address, Claimed
 from deliveries.engine.pace import FIRST_SIZE
 from deliveries.engine.recording import AttemptResult
 from deliveries.engine.slots import SLOTS, Slots
@@ -413,6 +414,26 @@ def test_lanes_that_are_too_many_go_when_nothing_of_them_is_in_flight() -> None:
     second = Turn()
     book.transfer_free(second, 0.2)
     assert (second.to_transfer, len(book)) == ([7], 0)
+
+
+@pytest.mark.parametrize("resting", [False, True])
+@pytest.mark.parametrize(("keep", "kept"), [({}, False), ({7: 500.0}, True)])
+def test_a_webhook_whose_claim_from_the_beginning_takes_long_is_kept(
+    resting: bool, keep: dict[int, float], kept: bool
+) -> None:
+    """Keep its front: beside an open transaction the next claim would begin anew."""
+    book, turn = LaneBook(Slots()), Turn()
+    book.add_woken([Woken(7, 1, True)], 0.0, most=0)
+    rooms = book.next_claims(0.0, 100)
+    url = "https://one.example/"
+    address = Address(1, url, "one.example", Mock(), None, False, False, None, None)
+    book.add_claimed(ClaimBatch(rooms, {} if resting else {7: address}, keep=keep))
+
+    book.release_idle(turn, 3.0)
+    assert (turn.released == []) is kept
+
+    book.release_idle(turn, 501.0)
+    assert turn.released == [7]
 
 
 def test_a_lane_that_is_busy_for_too_long_stays() -> None:
