@@ -88,12 +88,14 @@ FROM (SELECT min(due_at) AS due_at FROM oldest) AS first LEFT JOIN ready ON true
 """  # noqa: S608 - of our own
 
 # Whoever writes a wake-up locks the table until its transaction ends, and no wake-up is due before
-# the transaction began. The slack is for statements that have begun and not got the lock yet.
+# the transaction began. The slack is for statements that have begun and not got the lock yet. A
+# transaction that ended while the locks were read has no beginning, and holds back nothing; others
+# whose beginning we may not see hold back everything.
 SETTLED = """
-SELECT least(statement_timestamp(), min(coalesce(writer.xact_start, to_timestamp(0))))
-  - interval '0.25 seconds'
-FROM pg_locks CROSS JOIN LATERAL (
-  SELECT min(xact_start) AS xact_start FROM pg_stat_get_activity(pg_locks.pid)) AS writer
+SELECT least(statement_timestamp(), min(CASE
+    WHEN coalesce(writer.state, 'disabled') = 'disabled' THEN to_timestamp(0)
+    ELSE writer.xact_start END)) - interval '0.25 seconds'
+FROM pg_locks CROSS JOIN LATERAL pg_stat_get_activity(pg_locks.pid) AS writer
 WHERE locktype = 'relation' AND relation = 'deliveries_wakeup'::regclass
   AND mode = 'RowExclusiveLock'
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from threading import Event
@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from django.db import connection, connections, transaction
+from django.utils import timezone
 
 from companies.models import Company
 from deliveries import publishing, statements
@@ -180,6 +181,36 @@ def test_no_wakeup_can_appear_before_what_is_settled(company: Company) -> None:
             assert before <= held
         assert not Wakeup.objects.filter(due_at__lt=held).exists()
         assert lanes.settled() > Wakeup.objects.get().due_at
+
+
+@pytest.mark.django_db
+def test_a_writer_that_has_just_ended_holds_back_nothing() -> None:
+    """See its lock, and then no transaction: the two are not read at once."""
+    other = connection.copy()
+    with closing(other), connection.cursor() as cursor:
+        other.ensure_connection()
+        cursor.execute(f"""
+            CREATE TEMPORARY VIEW pg_locks AS
+            SELECT {other.connection.info.backend_pid} AS pid, 'relation' AS locktype,
+              'deliveries_wakeup'::regclass AS relation, 'RowExclusiveLock' AS mode, oid AS database
+            FROM pg_database WHERE datname = current_database()
+        """)  # noqa: S608 - a number
+
+        assert lanes.settled() > timezone.now() - timedelta(minutes=1)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_writer_that_does_not_show_itself_holds_back_everything() -> None:
+    company = build.company()
+    build.webhook(company)
+
+    def publish_hidden() -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SET track_activities = off")
+        publish(company, 1)
+
+    with held_open(publish_hidden):
+        assert lanes.settled() < NOON - timedelta(days=9_999)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -49,8 +49,8 @@ $$;
 # Time at which the transaction of each connection began, as a file's size as well.
 BEGAN = """
 CREATE OR REPLACE FUNCTION simulated.pg_stat_get_activity(pid integer)
-RETURNS TABLE (xact_start timestamptz) LANGUAGE sql VOLATILE AS $$
-  SELECT '{beginning}'::timestamptz
+RETURNS TABLE (state text, xact_start timestamptz) LANGUAGE sql VOLATILE AS $$
+  SELECT 'active', '{beginning}'::timestamptz
     + (pg_stat_file('{folder}/began-' || pid, true)).size * interval '1 microsecond'
 $$;
 """
