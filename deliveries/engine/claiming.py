@@ -162,8 +162,8 @@ def claim(
     """Claim due deliveries, at most `rooms[webhook_id]` of each webhook.
 
     The webhooks must be lanes of this loop. `since`: the front of each; without it, claim from the
-    beginning. `suspects`: maximum number of suspects, for the loop in
-    quarantine. One that has crashed ALONE_CRASHES times is claimed as the only suspect.
+    beginning. `suspects`: maximum number of suspects, for the loop in quarantine. One that has
+    crashed ALONE_CRASHES times is claimed as the only suspect.
     """
     values = parameters(loop_id, rooms, since=since, suspects=suspects)
     with statements.cursor() as cursor:
@@ -174,7 +174,8 @@ def claim(
     more = {webhook_id for webhook_id, count, *_ in rows if count >= rooms[webhook_id]}
     mark = (loop_id, claimed_at)
     claimed = [Claimed._make(row[4:] + mark) for row in rows if row[4] is not None]
-    # Suspects have been offered, not claimed: they are still due.
+    # Suspects have been offered, not claimed: they are still due. A front stands in each row of its
+    # webhook, and becomes a datetime once.
     seconds = {webhook_id: each for webhook_id, _, suspects, each, *_ in rows if not suspects}
     fronts = {webhook_id: just_before(each) for webhook_id, each in seconds.items()}
     return Claims(claimed, more | suspected, suspected, fronts)

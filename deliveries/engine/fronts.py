@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
 BEGINNING = datetime.min.replace(tzinfo=UTC)
-# Looks from the beginning take at most this part of the time, as events wait until one has ended.
+# Events wait until a look from the beginning has ended: it takes a ten-thousandth of the time. So
+# does any other statement that reads everything and takes longer than LONG_SECONDS.
 WHOLE_PART = 10_000
-# Longer ones are noticed.
 LONG_SECONDS = 0.05
 
 
@@ -45,7 +45,7 @@ class Front:
 
 
 class Fronts:
-    """Fronts of the deliveries of a loop's webhooks. At most one look begins anew at a time.
+    """Fronts of the deliveries of a loop's webhooks. Of known ones, one at a time begins anew.
 
     Whatever makes a delivery due writes a wake-up that is due no later, in the same transaction.
     What appears before the front therefore lowers it as its webhook wakes up.

@@ -62,7 +62,7 @@ UPDATE deliveries_loop SET yields = true WHERE id = (
   ORDER BY team.loops DESC, loop.started_at DESC LIMIT 1)
 """
 
-# The only statement of an idle loop, once a second. It writes the loop's row only when the loop
+# The statement of an idle loop, once a second. It writes the loop's row only when the loop
 # begins to stop. If it waits while others mark the loop as lost, it finds the heartbeat deleted.
 RENEW = """
 WITH beat AS (

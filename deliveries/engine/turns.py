@@ -46,7 +46,7 @@ RESULTS_AT_ONCE = 400
 AWAY_SECONDS = 2.5 * leases.HEARTBEAT_SECONDS
 PAUSE_SECONDS = 0.5
 STOP_TRIES = 6
-FIND_MISSED_EVERY_SECONDS = 5.0  # Seldom, once that takes long.
+FIND_MISSED_EVERY_SECONDS = 5.0  # Longer, once a search takes LONG_SECONDS.
 # Seconds until the next question which wake-ups may still appear: while looking, and while idle.
 SETTLE_EVERY_SECONDS = 0.25
 SETTLE_IDLE_EVERY_SECONDS = 10.0
@@ -186,8 +186,7 @@ class Database:
 
     def _since(self, settle_every: float) -> datetime:
         """Return from when on to look for wake-ups."""
-        now = clock.monotonic()
-        if now - self._settled_at >= settle_every:
+        if (now := clock.monotonic()) - self._settled_at >= settle_every:
             self._settled, self._settled_at = lanes.settled(), now
         return self._front.start(clock.monotonic())
 
