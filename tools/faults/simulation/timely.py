@@ -49,7 +49,11 @@ def late(book: Book) -> Iterator[str]:
         told = (*rested(flights), *gone(book, webhook, flights))
         spans = sorted([*book.disturbed(), *acted(book, webhook), *told, *resting])
         busy = flights
-        if any(is_silent(each) for each in book.flights.values() if same_host(each.url, url)):
+        if any(
+            is_silent(each) and not book.unseen(each)
+            for each in book.flights.values()
+            if same_host(each.url, url)
+        ):
             # Webhooks of a silent host are tried one at a time.
             busy = [each for own, all in by_url.items() if same_host(own, url) for each in all]
         for own in book.by_delivery(flights).values():
