@@ -290,7 +290,7 @@ def test_dead_rows_cost_nothing_beside_an_open_transaction(loop: Loop) -> None:
     company = build.company()
     webhook = build.webhook(company)
     with held_open(lambda: Delivery.objects.count()):
-        for batch in range(20):
+        for batch in range(40):
             publish(company, *range(100 * batch, 100 * batch + 100))
             while loop.look() or loop.claim(webhook):
                 recording.record_attempts([result(each) for each in loop.last])
