@@ -37,6 +37,7 @@ def ask(client: APIClient, question: Question, number: int) -> dict:
     return answer.json()
 
 
+@pytest.mark.slow
 def test_both_do_the_same_and_each_is_told(world: World, client: APIClient) -> None:
     def used() -> dict[str, float]:
         return {"web": time.process_time(), "postgres": 0.0}

@@ -50,6 +50,7 @@ def test_slots_are_shared_by_time(rig: Rig) -> None:
     assert small["share_of_capacity"] > 0.5
 
 
+@pytest.mark.slow
 def test_webhooks_with_nothing_due_cost_nothing(rows_to_keep: None, loopback: object) -> None:
     waiting_webhooks.make(500)
     few = pages_read()

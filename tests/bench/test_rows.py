@@ -34,6 +34,7 @@ def test_webhooks_that_wait_are_copies_with_a_retry_each() -> None:
     assert sorted(waiting.values_list("webhook_id", flat=True)) == ids
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("loopback")
 def test_an_engine_is_told_when_to_look() -> None:
     later = waiting_webhooks.make(3)

@@ -43,6 +43,7 @@ def page(tab: Tab, desk: Client, ticket: Ticket) -> Tab:
     return tab
 
 
+@pytest.mark.slow
 def test_the_number_is_copied_by_a_key(page: Tab) -> None:
     page.do(lambda tab: tab.context.grant_permissions(["clipboard-read", "clipboard-write"]))
     page.press("c")
@@ -101,6 +102,7 @@ def stored(ticket: Ticket) -> list[str]:
     )
 
 
+@pytest.mark.slow
 def test_pictures_are_pasted_and_dropped_and_go_with_the_reply(page: Tab, ticket: Ticket) -> None:
     page.press("r")
     page.type("As you asked.")

@@ -12,6 +12,7 @@ TOO_WIDE = "document.documentElement.scrollWidth - innerWidth"
 ONLY_COLOURS = {"runOnly": {"type": "rule", "values": ["color-contrast"]}}
 
 
+@pytest.mark.slow
 def test_guides_are_read_on_a_phone_in_both_themes(
     chromium: Chromium, live_server: LiveServer
 ) -> None:

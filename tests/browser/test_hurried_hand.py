@@ -105,6 +105,7 @@ def test_judge_notices_lost_doubled_unmeant_and_undone_texts(
     assert judge_findings(events, got) != []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "slip", "fates", "waiting"),
     [

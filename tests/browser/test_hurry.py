@@ -86,6 +86,7 @@ def test_a_wrong_word_in_the_macro_box_sends_nothing(page: Tab, ticket: Ticket, 
     assert (comment_texts(ticket), status(ticket)) == ([], Status.IN_REVIEW)
 
 
+@pytest.mark.slow
 def test_a_macro_that_decides_is_read_before_it_is_sent(page: Tab, ticket: Ticket) -> None:
     page.press("m")
     page.type("prueb")
@@ -138,6 +139,7 @@ def test_a_move_beside_the_text_sends_nothing_without_a_code(page: Tab, ticket: 
     assert (comment_texts(ticket), status(ticket)) == (["No."], Status.IN_REVIEW)
 
 
+@pytest.mark.slow
 def test_a_dialog_takes_a_letter_and_then_the_text(page: Tab, ticket: Ticket) -> None:
     page.press("d")
     page.focused("#move-declined [data-codes] input")
@@ -265,6 +267,7 @@ def test_back_after_a_reply_leads_to_the_list_and_brings_no_text(page: Tab, tick
     assert comment_texts(ticket) == ["We look into it."]
 
 
+@pytest.mark.slow
 def test_draft_comes_back_with_its_decision_and_can_be_continued(page: Tab, ticket: Ticket) -> None:
     page.press("m")
     page.type("prueb")
@@ -314,6 +317,7 @@ def test_back_after_a_move_leads_to_the_list(page: Tab, ticket: Ticket) -> None:
     assert comment_texts(ticket) == ["Too late."]
 
 
+@pytest.mark.slow
 def test_sent_text_disappears_from_the_other_tab(page: Tab, second: Tab, ticket: Ticket) -> None:
     page.press("r")
     page.type("Once only.")
@@ -346,6 +350,7 @@ def test_the_same_text_within_a_minute_asks_first(page: Tab, ticket: Ticket) -> 
     assert comment_texts(ticket) == ["We look into it."] * 2
 
 
+@pytest.mark.slow
 def test_a_lost_connection_keeps_the_text_and_the_page(page: Tab, ticket: Ticket) -> None:
     page.press("r")
     page.type("Written in a tunnel.")

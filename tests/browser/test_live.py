@@ -63,6 +63,7 @@ def test_an_answer_appears_on_its_ticket_and_in_the_queue_while_somebody_reads_a
     assert tab.do(lambda page: page.locator("tr.data-row").count()) == 1
 
 
+@pytest.mark.slow
 def test_page_hears_of_changes_before_its_first_poll(
     tab: Tab, desk: Client, calls: Call, company: Company, ada: Agent
 ) -> None:

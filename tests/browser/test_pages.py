@@ -77,6 +77,7 @@ def tour(tab: Tab, world: World) -> Iterator[str]:
             yield "dialog"
 
 
+@pytest.mark.slow
 def test_axe_finds_no_violation_of_level_a_or_aa_and_no_page_is_heavy(tab: Tab) -> None:
     violations, loaded, missing = {}, {}, {}
     for page in tour(tab, World()):
@@ -102,6 +103,7 @@ def test_axe_finds_contrast_enough_in_the_dark(tab: Tab) -> None:
     assert {page: lines for page, lines in violations.items() if lines} == {}
 
 
+@pytest.mark.slow
 def test_nothing_is_wider_than_a_phone_or_than_a_screen_at_200_percent(
     chromium: Chromium, live_server: LiveServer
 ) -> None:

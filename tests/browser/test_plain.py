@@ -41,6 +41,7 @@ def click(tab: Tab, selector: str) -> None:
     tab.do(lambda page: page.locator(selector).first.click())
 
 
+@pytest.mark.slow
 def test_tickets_are_found_answered_moved_and_reassigned_without_scripts(
     chromium: Chromium, live_server: LiveServer, world: World, ada: Client
 ) -> None:

@@ -103,6 +103,7 @@ def test_a_photo_answers_the_email_in_one_form(phone: Tab, ticket: Ticket, caja:
     assert Ticket.objects.get().status == Status.FOLLOW_UP
 
 
+@pytest.mark.slow
 def test_a_typed_text_survives_a_reload_and_news(phone: Tab, ticket: Ticket, eve: Agent) -> None:
     phone.visit(access.link_to(ticket))
     phone.do(lambda page: page.locator("#text").fill("Le escribo que"))
@@ -126,6 +127,7 @@ def test_a_typed_text_survives_a_reload_and_news(phone: Tab, ticket: Ticket, eve
     assert phone.value("#text") == ""
 
 
+@pytest.mark.slow
 def test_list_and_new_ticket_fit_a_phone(phone: Tab, company: Company, ticket: Ticket) -> None:
     token = company.tokens.create(prefix="test_page", digest=token_digest("page"))
     parts = {"tickets": True, "webhooks": True, "ticket_id": None, "return_url": ""}
@@ -137,6 +139,7 @@ def test_list_and_new_ticket_fit_a_phone(phone: Tab, company: Company, ticket: T
         assert phone.violations() == []
 
 
+@pytest.mark.slow
 def test_a_decision_appears_with_its_forms(phone: Tab, ticket: Ticket, eve: Agent) -> None:
     phone.visit(access.link_to(ticket))
     phone.sees("form[action$=answer]")
@@ -158,6 +161,7 @@ def test_a_decision_appears_with_its_forms(phone: Tab, ticket: Ticket, eve: Agen
     assert Ticket.objects.get().rating.rating == 4
 
 
+@pytest.mark.slow
 def test_a_closed_door_is_asked_no_more(phone: Tab, ticket: Ticket) -> None:
     phone.visit(access.link_to(ticket))
     phone.sees("#box")

@@ -76,6 +76,7 @@ def test_open_pages_show_what_arrives(
     assert tab.complaints == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "language"), [(PHONE, "es"), (SCREEN, "en")])
 def test_every_page_is_legible(
     chromium: Chromium,

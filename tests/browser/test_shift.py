@@ -162,6 +162,7 @@ def test_a_shift_by_keyboard(tab: Tab, calls: Call, company: Company, ada: Agent
     assert not others.exclude(status=Status.PENDING).exists()
 
 
+@pytest.mark.slow
 def test_keys_of_a_ticket_s_page(page: Tab, ticket: Ticket) -> None:
     page.press("r")
     page.focused("#text")
@@ -213,6 +214,7 @@ def test_a_dialog_asks_for_documents_by_keyboard(page: Tab, ticket: Ticket) -> N
     assert comments(ticket) == [("agent", "Please send:\n- Photo\n- Police report", True)]
 
 
+@pytest.mark.slow
 def test_a_stale_page_keeps_the_text_and_sends_it_the_second_time(
     page: Tab, ticket: Ticket
 ) -> None:
@@ -267,6 +269,7 @@ def test_a_stale_dialog_keeps_the_reason(page: Tab, ticket: Ticket) -> None:
     assert (ticket.status, comments(ticket)) == (Status.ACCEPTED, [])
 
 
+@pytest.mark.slow
 def test_a_draft_survives_a_reload_and_goes_when_it_is_sent(page: Tab, ticket: Ticket) -> None:
     page.press("r")
     page.type("Dear all")

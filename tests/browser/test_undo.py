@@ -72,6 +72,7 @@ def test_undo_by_key_brings_the_text_back(page: Tab, ticket: Ticket) -> None:
     assert len(comment_texts(ticket)) == 1
 
 
+@pytest.mark.slow
 def test_the_second_ctrl_enter_sends_at_once(page: Tab, ticket: Ticket) -> None:
     decline(page)
     assert comment_texts(ticket) == []
@@ -151,6 +152,7 @@ def test_open_next_goes_on_and_the_keys_mean_the_newest(page: Tab, ticket: Ticke
     assert PendingAnswer.objects.waiting().count() == 1
 
 
+@pytest.mark.slow
 def test_bar_leaves_by_the_page_s_own_clock(page: Tab, ticket: Ticket) -> None:
     decline(page)
     PendingAnswer.objects.update(due_at=timezone.now() + timedelta(seconds=1))
@@ -177,6 +179,7 @@ def test_the_bar_goes_along_and_survives_a_reload_and_back(page: Tab, ticket: Ti
     assert page.value("#text") == "Nothing came."
 
 
+@pytest.mark.slow
 def test_two_tabs_show_one_bar_and_undo_once(page: Tab, second: Tab, ticket: Ticket) -> None:
     decline(page)
     second.visit(LIST)
@@ -189,6 +192,7 @@ def test_two_tabs_show_one_bar_and_undo_once(page: Tab, second: Tab, ticket: Tic
     assert comment_texts(ticket) == []
 
 
+@pytest.mark.slow
 def test_answer_is_held_when_the_company_writes_meanwhile(
     page: Tab, ticket: Ticket, company: Company
 ) -> None:
@@ -252,6 +256,7 @@ def test_with_zero_seconds_there_is_no_bar(page: Tab, ticket: Ticket, settings: 
     assert comment_texts(ticket) == ["We look into it."]
 
 
+@pytest.mark.slow
 def test_a_whole_batch_is_taken_back(page: Tab, ticket: Ticket) -> None:
     page.visit(f"{LIST}?queue=mine")
     page.sees("tr.data-row")

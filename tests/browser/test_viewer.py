@@ -24,6 +24,7 @@ def ada(live_server: LiveServer) -> Agent:
     return build.agent("ada")
 
 
+@pytest.mark.slow
 def test_files_are_leafed_through_and_turned_by_keys(
     chromium: Chromium, live_server: LiveServer, desk: Client, company: Company
 ) -> None:

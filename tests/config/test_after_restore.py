@@ -95,6 +95,7 @@ def open_tickets(company: Company, number: int) -> None:
         build.ticket(company)
 
 
+@pytest.mark.slow
 def test_no_id_that_the_lost_database_gave_is_given_again(
     restored: tuple[Database, Any], tmp_path: Path
 ) -> None:

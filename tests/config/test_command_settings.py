@@ -123,6 +123,7 @@ def test_a_value_that_cannot_be_read_stops_the_command_that_uses_it(
     assert stops("revoke_token") == set()
 
 
+@pytest.mark.slow
 def test_an_emergency_is_dealt_with_while_every_other_setting_is_wrong(
     transactional_db: None,
 ) -> None:

@@ -93,6 +93,7 @@ def init(path: Path, *options: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_the_first_file_is_private_complete_and_safe_to_start_with(tmp_path: Path) -> None:
     path = tmp_path / "variables"
 
@@ -133,6 +134,7 @@ def test_the_first_file_is_private_complete_and_safe_to_start_with(tmp_path: Pat
     assert "is there already" in again.stderr
 
 
+@pytest.mark.slow
 def test_the_first_file_needs_a_host_and_real_variables(tmp_path: Path) -> None:
     assert "--host is needed" in init(tmp_path / "a").stderr
     wrong = init(tmp_path / "a", "--host", "desk.acme.example", "--set", "lower=1")

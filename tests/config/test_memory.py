@@ -44,6 +44,7 @@ print(*sorted(set(sys.modules) - before))
 """
 
 
+@pytest.mark.slow
 def test_a_child_loads_neither_the_broker_s_client_nor_migrations() -> None:
     """Load them nowhere: each child would need 24 MB."""
     ran = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True, check=True)
@@ -62,6 +63,7 @@ print(made.content == pages.describe())
 """
 
 
+@pytest.mark.slow
 def test_processes_of_the_web_share_the_description_of_the_api() -> None:
     """Share it: each process would need 15 MB for its own."""
     ran = subprocess.run(

@@ -442,6 +442,7 @@ def test_a_large_answer_keeps_what_is_pipelined_behind_it(web: Web) -> None:
         assert read_body(file) == b"a" * 5
 
 
+@pytest.mark.slow
 def test_slow_reader_is_kept_and_stalled_one_is_closed(hurried: Web) -> None:
     request = asking_for(f"much?{LONG}")
     phone, nobody = (hurried.connect(request, 4096) for _ in range(2))
@@ -701,6 +702,7 @@ def test_stop_answers_open_connections_and_refuses_later_ones(
         assert read_answer(client).startswith(b"HTTP/1.1 200 ")
 
 
+@pytest.mark.slow
 def test_processes_end_after_their_number_of_requests_and_lose_none(
     database: None, tmp_path: Path
 ) -> None:
@@ -735,6 +737,7 @@ def ask_often(web: Web, troubles: list[str]) -> None:
     client.close()
 
 
+@pytest.mark.slow
 def test_a_process_that_makes_room_waits_longer_than_one_that_is_told_to_stop(
     database: None, tmp_path: Path
 ) -> None:
@@ -752,6 +755,7 @@ def test_a_process_that_makes_room_waits_longer_than_one_that_is_told_to_stop(
         wait_until(lambda: first not in web.workers, "the first to end")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("patience", [3.0, 60.0])
 def test_a_process_that_is_too_large_answers_what_has_begun_and_ends(
     database: None, tmp_path: Path, patience: float

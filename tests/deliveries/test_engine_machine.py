@@ -300,6 +300,7 @@ def context_of(claimed: Claimed) -> AttemptContext:
     return AttemptContext(claimed, "https://hooks.example.com/in", timezone.now(), flight)
 
 
+@pytest.mark.slow
 def test_keeps_its_promises_whatever_happens(world: World) -> None:
     Machine.world = world
     how = os.environ.get("ENGINE_MACHINE", "quick")

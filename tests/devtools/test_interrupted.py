@@ -30,6 +30,7 @@ def test_starts_a_server():
 ALONE = ("-c", os.devnull, "--rootdir", os.curdir)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("processes", "number"), [("0", signal.SIGINT), ("1", signal.SIGTERM)])
 def test_servers_end_with_an_interrupted_run(
     tmp_path: Path, processes: str, number: signal.Signals

@@ -34,6 +34,7 @@ def start(data: Path, *arguments: str, **variables: str) -> subprocess.Popen[str
     )
 
 
+@pytest.mark.slow
 def test_prints_the_commands_own_output_alone_also_on_a_new_database(data: Path) -> None:
     command = start(data, "create_company", "Acme")
     out, err = command.communicate(timeout=300)

@@ -32,6 +32,7 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*plain, *arguments], cwd=ROOT, capture_output=True, text=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ways", [[], ["-n", "2"]], ids=["one process", "two"])
 def test_the_run_ends_with_what_was_skipped_and_why(tmp_path: Path, ways: list[str]) -> None:
     ran = run(tmp_path, *ways)
@@ -40,6 +41,7 @@ def test_the_run_ends_with_what_was_skipped_and_why(tmp_path: Path, ways: list[s
     assert "    3  no dragon: apt-get install dragon\n" in ran.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ways", [[], ["-n", "2"]], ids=["one process", "two"])
 def test_a_whole_run_fails_on_a_skip(tmp_path: Path, ways: list[str]) -> None:
     ran = run(tmp_path, "--whole", *ways)
@@ -64,6 +66,7 @@ def test_a_test_that_takes_minutes_runs_in_a_whole_run_only(tmp_path: Path) -> N
     assert "1 failed" in whole.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ways", [[], ["-n", "2"]], ids=["one process", "two"])
 def test_slow_tests_run_by_themselves_by_name_and_in_a_whole_run(
     tmp_path: Path, ways: list[str]

@@ -136,6 +136,7 @@ def test_a_storm_of_kills_loses_and_reorders_nothing(
     assert 0 < outcome["repeats"] <= outcome["repeats_at_most"]
 
 
+@pytest.mark.slow
 def test_clean_restarts_lose_and_repeat_nothing(
     service: Service, acme: Company, receiver: Receiver
 ) -> None:

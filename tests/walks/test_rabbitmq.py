@@ -151,6 +151,7 @@ def test_rabbitmq_rings_and_is_not_missed(
     assert (outcome["lost"], outcome["out_of_order"], outcome["dishonest_repeats"]) == (0, 0, 0)
 
 
+@pytest.mark.slow
 def test_probes_while_an_alarm_is_on_leave_no_connection(
     rabbit: RabbitMQ, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -33,6 +33,7 @@ def address_through(proxy: Proxy) -> str:
     return f"postgres://{database['USER']}@127.0.0.1:{proxy.port}/{database['NAME']}"
 
 
+@pytest.mark.slow
 def test_another_worker_takes_over_from_a_frozen_one(
     service: Service, acme: Company, receiver: Receiver
 ) -> None:

@@ -37,6 +37,7 @@ def last_success(name: str) -> datetime | None:
     return Pulse.objects.filter(name=name).values_list("done_at", flat=True).first()
 
 
+@pytest.mark.slow
 def test_sweeps_go_on_without_a_broker(service: Service, cancelled: None) -> None:
     service.environment["BROKER_URL"] = "redis://127.0.0.1:1/0"
     service.start("worker")

@@ -86,6 +86,7 @@ def environments(mark: str) -> list[dict[str, str]]:
     return marked
 
 
+@pytest.mark.slow
 def test_told_to_stop_it_leaves_nothing() -> None:
     mark = f"FAULTS_{uuid.uuid4().hex}"
     started = subprocess.Popen(
