@@ -6,11 +6,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
+from unittest.mock import Mock
 
 import pytest
 
 from deliveries import publishing, redelivery
 from deliveries.engine import claiming, lanes, leases, recording, sharing
+from deliveries.engine.lane_book import LaneBook
+from deliveries.engine.loop import Engine
+from deliveries.http.answers import Reply
 from tests.deliveries.former_failures import FORMER_FAILURES
 from tools.faults.simulation import running, scenes
 from tools.faults.simulation.drawing import drawn
@@ -194,9 +198,29 @@ def test_a_scene_shows_an_engine(
     assert old in getattr(where, name)
     monkeypatch.setattr(where, name, getattr(where, name).replace(old, new))
 
+    assert any(says(plan, world, words) for plan in plans_of(scene))
+
+
+@pytest.mark.slow
+def test_a_scene_shows_an_engine_that_forgets_what_it_missed(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Give back a delivery whose answer was missed, and forget its webhook."""
+    take_replies = Engine.take_replies
+
+    def take_and_forget(engine: Engine, replies: list[Reply]) -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr(LaneBook, "wake", Mock())
+            take_replies(engine, replies)
+
+    monkeypatch.setattr(Engine, "take_replies", take_and_forget)
+
+    assert any(says(plan, world, "late") for plan in plans_of(scenes.unseen))
+
+
+def plans_of(scene: Callable[[scenes.Dice, Plan], Plan]) -> Iterator[Plan]:
     dice = [random.Random(seed) for seed in range(20)]  # noqa: S311 - a simulation
-    drawn_plans = (scene(each, Plan(1, 3, 20.0, 0.03, ())) for each in dice)
-    assert any(says(plan, world, words) for plan in drawn_plans)
+    return (scene(each, Plan(1, 3, 20.0, 0.03, ())) for each in dice)
 
 
 def says(plan: Plan, world: World, words: str) -> bool:
