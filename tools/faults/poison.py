@@ -8,6 +8,7 @@ import time
 from django.db import connection
 
 from companies.services import create_company
+from deliveries.engine import claiming
 from deliveries.models import Delivery, Loop, State
 from shipments.event_types.status import TRACKING_SIMPLE
 from tools.faults import in_flight, ledger
@@ -117,7 +118,7 @@ def poison(rig: Rig, args: argparse.Namespace) -> Verdict:
     return figures, broken(
         figures,
         at_most={
-            "kills": 3,
+            "kills": claiming.MOST_CRASHES,
             "repeats": figures["repeats_at_most"],
             "seconds_from_the_last_kill_to_the_next_delivery": RECOVERED_WITHIN_SECONDS,
             "worn_still_waiting": 0,
