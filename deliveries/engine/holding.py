@@ -12,19 +12,18 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from core.jobs import doorbell
-from deliveries.engine import recording, setting_aside
+from deliveries.engine import setting_aside
 from deliveries.models import Drain, Heartbeat, HeldHost
 from webhooks.targets import host_in
 
-# Webhooks that rest because of the hold wake up after two seconds: by then all loops know its end.
-# With fewer failures a receiver rests for the hold, or as long as it asked for.
+# Webhooks that rest wake up after two seconds: by then all loops know the end of the hold. A rest
+# does not say whether it is the hold's or the receiver's own, so only what the receiver asked for
+# goes on; one that is still silent costs a request, and rests again.
 WAKE = """
 WITH woken AS (
   UPDATE deliveries_health
   SET resting_until = greatest(statement_timestamp() + interval '2 seconds', asked_until)
-  WHERE resting_until > statement_timestamp() AND failures < %(rests_after)s
-    AND webhook_id = ANY(ARRAY(SELECT id FROM webhooks_webhook
-      WHERE num_nulls(deleted_at) = 1 AND lower(split_part(url, '/', 3)) LIKE ANY(%(hosts)s)))
+  WHERE webhook_id = ANY(%s) AND resting_until > statement_timestamp()
   RETURNING webhook_id, resting_until
 )
 INSERT INTO deliveries_wakeup (webhook_id, due_at) SELECT webhook_id, resting_until FROM woken
@@ -93,9 +92,7 @@ def release_host(text: str) -> bool:
     released = HeldHost.objects.in_force().filter(pk=host).exists()
     HeldHost.objects.filter(pk=host).delete()
     with connection.cursor() as cursor:
-        cursor.execute(
-            WAKE, {"hosts": patterns_of(host), "rests_after": recording.FAILURES_BEFORE_REST}
-        )
+        cursor.execute(WAKE, [list(webhooks_on([host]))])
     transaction.on_commit(ring_loops)
     return released
 

@@ -75,6 +75,20 @@ FORMER_FAILURES = {
         subjects=3,
         claim_seconds=30.0,
     ),
+    "a receiver that had answered three errors rested for half a minute after a release": Plan(
+        3006,
+        3,
+        28.599607071566176,
+        0.03,
+        (
+            Thing(3.5761887542602513, "publish", 3.0, 2, "commits", 2999349702),
+            Thing(4.612724236730231, "receiver", 10.0, 2, "errors", 1216324838),
+            Thing(8.358972940451919, "publish", 0.0, 1, "commits", 56219369),
+            Thing(9.510430381471261, "hold", 6.0, 5, "", 2407976412),
+        ),
+        subjects=3,
+        claim_seconds=30.0,
+    ),
     "a delivery that waited for a slot was sent to a host that was held meanwhile": Plan(
         20702,
         2,

@@ -160,28 +160,44 @@ def rests_for(webhook: Webhook) -> float:
 
 
 @pytest.mark.parametrize(
-    ("failures", "asked_seconds", "most"),
+    ("failures", "rests", "asked_seconds", "most"),
     [
-        # Send it (seed 20423 of the simulation): a receiver that had failed once waited 30 s.
-        (1, 0, 2),
+        # Seed 20423 of the simulation: a receiver that had failed once waited 30 s.
+        (1, 0, 0, 2),
+        # Seed 3006: so did one with as many errors as make a silent one rest.
+        (recording.FAILURES_BEFORE_REST, 0, 0, 2),
+        # Who was silent before the hold is asked at once, and not half a minute later.
+        (recording.FAILURES_BEFORE_REST, 1, 0, 2),
         # Never before the time that the receiver asked for.
-        (1, 20, 20),
-        # It rests for its failures, by the ladder of rests.
-        (recording.FAILURES_BEFORE_REST, 0, 30),
+        (1, 1, 20, 20),
+        (recording.FAILURES_BEFORE_REST, 1, 20, 20),
     ],
 )
-def test_a_release_ends_the_rest_of_the_hold_alone(
-    company: Company, failures: int, asked_seconds: int, most: int
+def test_a_release_ends_all_rests_but_those_that_receivers_asked_for(
+    company: Company, failures: int, rests: int, asked_seconds: int, most: int
 ) -> None:
     webhook = build.webhook(company, url="https://hooks.example.com/in")
     asked_until = timezone.now() + timedelta(seconds=asked_seconds)
-    Health.objects.create(webhook=webhook, failures=failures, asked_until=asked_until)
+    Health.objects.create(webhook=webhook, failures=failures, rests=rests, asked_until=asked_until)
     run("hold_host", "hooks.example.com")
     assert holding.wait_for_hosts({webhook.pk: "hooks.example.com"}) == {webhook.pk}
 
     run("release_host", "hooks.example.com")
 
     assert most - 5 < rests_for(webhook) <= most
+
+
+def test_a_release_ends_no_rest_at_another_host(company: Company) -> None:
+    there, elsewhere = (
+        build.webhook(company, url=f"https://[2606:4700::{place}]/in") for place in ("1111", "2222")
+    )
+    setting_aside.postpone([there.pk, elsewhere.pk])
+    run("hold_host", "2606:4700::1111")
+
+    run("release_host", "2606:4700::1111")
+
+    assert rests_for(there) <= 2
+    assert rests_for(elsewhere) > 2
 
 
 def test_a_company_reads_that_its_host_is_held_and_not_the_operators_reason(
