@@ -5,7 +5,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from ipaddress import ip_network
 from pathlib import Path
 
@@ -14,6 +14,7 @@ import pytest
 from deliveries.http.answers import Failure, Reply
 from tests.deliveries.hostile import good, receiver, send
 from tests.programs import program
+from tools.faults.ports import free_port
 from webhooks.outgoing import parse_proxy
 from webhooks.targets import Policy
 
@@ -23,12 +24,6 @@ POLICY = Policy(
     allow_http=True, allowed_networks=(ip_network("127.0.0.0/8"), ip_network("10.0.0.0/8"))
 )
 LOGIN = "parceldesk:secret"
-
-
-def free_port() -> int:
-    with closing(socket.create_server(("127.0.0.1", 0))) as server:
-        port: int = server.getsockname()[1]
-        return port
 
 
 def sample(name: str, changes: dict[str, str]) -> str:

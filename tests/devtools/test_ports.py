@@ -1,4 +1,7 @@
+import random
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -6,6 +9,24 @@ import pytest
 from tools.dev.ports import choose_port, reachable
 from tools.dev.trouble import UsageError
 from tools.faults.ports import free_port
+
+
+def test_two_processes_never_get_the_same_port(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their servers start later: one finds its port taken, and its test talks to the other."""
+    program = "from tools.faults.ports import free_port; print(free_port(), flush=True); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdin
+        assert other.stdout
+        theirs = int(other.stdout.readline())
+        draw, drawn = random.randint, iter([theirs])
+        monkeypatch.setattr(random, "randint", lambda *ends: next(drawn, None) or draw(*ends))
+
+        assert free_port() != theirs
+
+        assert not list(drawn)
+        other.stdin.write("\n")
 
 
 @pytest.fixture

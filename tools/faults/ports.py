@@ -1,15 +1,35 @@
 """Ports for servers that are started later."""
 
 import random
+import socket
+from contextlib import suppress
 
 from tools.dev.ports import why_not
 
+_reserved: list[socket.socket] = []
+
 
 def free_port() -> int:
-    """Return a free port for later use.
+    """Return a free port that no other caller gets, here or in another process, until this ends.
 
     It is below the ephemeral ports, one of which could be taken by any connection in between.
     """
-    while why_not(port := random.randint(20_000, 32_000)):  # noqa: S311 - no secret
-        pass
-    return port
+    while True:
+        port = random.randint(20_000, 32_000)  # noqa: S311 - no secret
+        if not why_not(port) and reserve(port):
+            return port
+
+
+def reserve(port: int) -> bool:
+    """Reserve a port for this process; return False if another has done so.
+
+    The abstract Unix socket of a name is one per network namespace, like a port, and goes with its
+    process. The port itself cannot be bound: its server will do that.
+    """
+    mark = socket.socket(socket.AF_UNIX)
+    with suppress(OSError):
+        mark.bind(f"\0parceldesk-port-{port}")
+        _reserved.append(mark)
+        return True
+    mark.close()
+    return False
