@@ -164,11 +164,11 @@ def rests_for(webhook: Webhook) -> float:
     [
         # Seed 20423 of the simulation: a receiver that had failed once waited 30 s.
         (1, 0, 0, 2),
-        # Seed 3006: so did one with as many errors as make a silent one rest.
+        # Seed 3006: a receiver with as many errors as make a silent one rest did so, too.
         (recording.FAILURES_BEFORE_REST, 0, 0, 2),
-        # Who was silent before the hold is asked at once, and not half a minute later.
+        # A receiver that was silent before the hold is asked at once, not half a minute later.
         (recording.FAILURES_BEFORE_REST, 1, 0, 2),
-        # Never before the time that the receiver asked for.
+        # It rests for as long as it asked for.
         (1, 1, 20, 20),
         (recording.FAILURES_BEFORE_REST, 1, 20, 20),
     ],
