@@ -17,8 +17,8 @@ from deliveries.models import Drain, Heartbeat, HeldHost
 from webhooks.targets import host_in
 
 # Webhooks that rest wake up after two seconds: by then all loops know the end of the hold. A rest
-# does not say whether it is the hold's or the receiver's own, so only what the receiver asked for
-# goes on; one that is still silent costs a request, and rests again.
+# does not say whether it comes of the hold or of failures, so only what the receiver asked for goes
+# on. A receiver that is still silent costs one request, and rests again.
 WAKE = """
 WITH woken AS (
   UPDATE deliveries_health

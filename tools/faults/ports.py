@@ -1,8 +1,8 @@
 """Ports for servers that are started later."""
 
+import errno
 import random
 import socket
-from contextlib import suppress
 
 from tools.dev.ports import why_not
 
@@ -10,7 +10,7 @@ _reserved: list[socket.socket] = []
 
 
 def free_port() -> int:
-    """Return a free port that no other caller gets, here or in another process, until this ends.
+    """Return a free port, which no other call returns, here or elsewhere, until this process ends.
 
     It is below the ephemeral ports, one of which could be taken by any connection in between.
     """
@@ -27,9 +27,12 @@ def reserve(port: int) -> bool:
     process. The port itself cannot be bound: its server will do that.
     """
     mark = socket.socket(socket.AF_UNIX)
-    with suppress(OSError):
+    try:
         mark.bind(f"\0parceldesk-port-{port}")
-        _reserved.append(mark)
-        return True
-    mark.close()
-    return False
+    except OSError as error:
+        mark.close()
+        if error.errno != errno.EADDRINUSE:
+            raise  # each port would be refused, without end
+        return False
+    _reserved.append(mark)
+    return True
