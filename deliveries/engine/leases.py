@@ -27,6 +27,9 @@ from deliveries.models import Heartbeat
 
 LEASE_SECONDS = 4.0
 HEARTBEAT_SECONDS = 1.0
+# The server ends a frozen loop's transaction before its lease ends: claims pass by rows that are
+# locked, so whoever takes over would not find its deliveries.
+IDLE_IN_TRANSACTION_SECONDS = 2.0
 # The row of a lost loop must outlive all of its claims.
 FORGET_SECONDS = 120
 

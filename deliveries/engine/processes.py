@@ -195,8 +195,7 @@ def run_loop(bell: Bell, sign: Sign) -> None:
         **settings.ENGINE_DATABASE,
         "PATIENCE_SECONDS": PATIENCE_SECONDS,
         "POOLED": False,
-        # The others take over from a frozen loop, and must not wait for its locks then.
-        "IDLE_IN_TRANSACTION_SECONDS": int(leases.LEASE_SECONDS),
+        "IDLE_IN_TRANSACTION_SECONDS": int(leases.IDLE_IN_TRANSACTION_SECONDS),
     }
     while not stopping.is_set():
         run_engine(stopping.is_set, bell, sign)

@@ -25,7 +25,7 @@ class Loop:
         self.actor = Actor(self.run.scheduler, name, self.host, self._work)
         self.runner = Runner(self.actor, self.run.lines)
         self.bell = Bell(self.actor)
-        idle_seconds = leases.LEASE_SECONDS
+        idle_seconds = leases.IDLE_IN_TRANSACTION_SECONDS
         self.run.lines.open_for(self.actor, self.runner, idle_seconds, POOLED=False)
         self.run.tell("started", who=name)
 

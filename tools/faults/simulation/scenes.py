@@ -149,12 +149,15 @@ def last_words(dice: Dice, plan: Plan) -> Plan:
 
 
 def given_up_at_work(dice: Dice, plan: Plan) -> Plan:
-    """Let a loop take webhooks between the moment when another one frees them and its commit."""
+    """Let a loop take webhooks between the moment when another one frees them and its commit.
+
+    The server ends a transaction that is idle for two seconds.
+    """
     at = dice.uniform(1.0, 4.0)
     things = [
         thing(dice, at, "late statement", 5.3, "takes", ANY_LOOP),
         *stream(dice, at, at + 0.1, 4),
-        thing(dice, at + 3.0, "late statement", 2.5, "commits", ANY_LOOP),
+        thing(dice, at + 3.0, "late statement", 1.9, "commits", ANY_LOOP),
         *stream(dice, at + 4.8, at + 5.4, 16),
     ]
     return plan._replace(loops=dice.choice((2, 2, 3)), calm_at=at + 16.0, things=tuple(things))
