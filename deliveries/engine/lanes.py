@@ -24,8 +24,9 @@ SIZES = {"end": 512, "few": 16}
 
 # A wake-up for another loop's lane is left to that loop. One for a webhook that may not be sent to
 # is dropped: whatever ends a pause or a rest, or reactivates the company (decision N27), writes
-# another. num_nulls has no index, so webhooks are looked up by id whatever size of the table the
-# planner assumes.
+# another. That one tells nothing of what appeared meanwhile, so the loop is told of dropped ones.
+# num_nulls has no index, so webhooks are looked up by id whatever size of the table the planner
+# assumes.
 TAKE = f"""
 WITH oldest AS MATERIALIZED (
   SELECT ctid AS at, webhook_id, due_at FROM deliveries_wakeup
@@ -81,10 +82,11 @@ WITH oldest AS MATERIALIZED (
 )
 SELECT first.due_at,
   (SELECT count(*) FROM due) >= %(end)s OR (SELECT count(*) FROM new) = %(most)s,
-  webhook_id, company_id, webhook_id IN (SELECT webhook_id FROM taken), ready.due_at,
+  webhook_id, company_id, webhook_id IN (SELECT webhook_id FROM taken), woken.due_at,
   company_id, url, auth_token, secret, failing, probe, max_in_flight, catch_up_before,
   standard_headers
-FROM (SELECT min(due_at) AS due_at FROM oldest) AS first LEFT JOIN ready ON true
+FROM (SELECT min(due_at) AS due_at FROM oldest) AS first
+LEFT JOIN (woken LEFT JOIN ready USING (webhook_id)) ON true
 """  # noqa: S608 - of our own
 
 # Whoever writes a wake-up locks the table until its transaction ends, and no wake-up is due before
@@ -189,12 +191,15 @@ class WakeUps(NamedTuple):
     """Webhooks that woke up, whether there may be more, and their addresses by webhook.
 
     `first`: time of the first wake-up that was due, heard or not; None if there was none.
+    `heard`: each webhook whose wake-ups were consumed, also if it may not be sent to, with the time
+    of the first one.
     """
 
     woken: list[Woken]
     more: bool
     addresses: dict[int, Address]
     first: datetime | None
+    heard: list[tuple[int, datetime]]
 
 
 def settled() -> datetime:
@@ -220,9 +225,11 @@ def take(loop_id: str, most: int, leave: float = 0.0, *, since: datetime = BEGIN
         cursor.execute(TAKE, values)
         rows = cursor.fetchall()
     (first, more, *_) = rows[0]
-    ready = [row[2:] for row in rows if row[2]]
+    heard = [row[2:] for row in rows if row[2]]
+    ready = [row for row in heard if row[1]]
     addresses = {row[0]: rendering.address(*row[4:]) for row in ready if row[5]}
-    return WakeUps([Woken(*row[:4]) for row in ready], more, addresses, first)
+    appeared = [(row[0], row[3]) for row in heard]
+    return WakeUps([Woken(*row[:4]) for row in ready], more, addresses, first, appeared)
 
 
 def release(loop_id: str, webhook_ids: Collection[int], unfinished: Collection[int] = ()) -> None:

@@ -1,10 +1,10 @@
 """Deliveries that a loop has on loan: claimed, and neither recorded nor given back."""
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 
 from deliveries.engine import claiming, clock, holding, lanes, rendering, setting_aside
 from deliveries.engine.fronts import Fronts
-from deliveries.engine.lanes import Woken
 from deliveries.engine.loans import Address, Claimed
 from deliveries.engine.quarantine import Suspects
 from deliveries.engine.turn import ClaimBatch
@@ -49,9 +49,9 @@ class Loans:
                 claims.claimed += self._try_suspects(loop_id, suspected_rooms, claims.addresses)
         claims.more |= catching_up
 
-    def notice(self, woken: Sequence[Woken]) -> None:
-        """Note from when on something has appeared, of each webhook that woke up."""
-        self._fronts.lower((each.webhook_id, each.due_at) for each in woken)
+    def notice(self, heard: Iterable[tuple[int, datetime]]) -> None:
+        """Note of webhooks from when on something has appeared: the times of their wake-ups."""
+        self._fronts.lower(heard)
 
     def forget(self, webhook_ids: Iterable[int]) -> None:
         """Forget webhooks that this loop no longer has."""

@@ -177,11 +177,11 @@ class Database:
         leave = 0.0 if self.first and not self.status[1] else LEAVE_SECONDS
         since = self._since(SETTLE_EVERY_SECONDS)
         began = clock.monotonic()
-        turn.woken, turn.plenty, addresses, first = lanes.take(
+        turn.woken, turn.plenty, addresses, first, heard = lanes.take(
             loop_id, WAKEUPS_AT_ONCE, leave, since=since
         )
         self._looked(since, first, began)
-        self.loans.notice(turn.woken)
+        self.loans.notice(heard)
         return addresses
 
     def _since(self, settle_every: float) -> datetime:

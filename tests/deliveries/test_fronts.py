@@ -14,16 +14,18 @@ from django.db import connection, connections, transaction
 from django.utils import timezone
 
 from companies.models import Company
-from deliveries import publishing, statements
+from companies.services import set_active
+from deliveries import publishing, redelivery, statements
 from deliveries.engine import claiming, clock, lanes, recording
 from deliveries.engine.fronts import BEGINNING, LONG_SECONDS, WHOLE_PART, Front, Fronts
 from deliveries.engine.turn import ClaimBatch, Turn
 from deliveries.engine.turns import Database
-from deliveries.models import Delivery, Wakeup
+from deliveries.models import Delivery, Health, Wakeup
 from tests import builders as build
 from tests.deliveries.test_recording import result
 from tests.sending import pages_read, taking
 from tests.waiting import PATIENCE_SECONDS
+from webhooks import services
 from webhooks.models import Webhook
 
 NOON = datetime(2026, 11, 28, 12, tzinfo=UTC)
@@ -154,6 +156,41 @@ def test_an_event_that_is_committed_late_is_found_at_once(loop: Loop) -> None:
             assert loop.look() == [shipment]
 
     assert loop.look() == [2]
+
+
+def pause(webhook: Webhook) -> Callable[[], object]:
+    services.pause(webhook.pk, "")
+    return partial(services.resume, webhook.pk)
+
+
+def rest(webhook: Webhook) -> Callable[[], object]:
+    later = timezone.now() + timedelta(hours=1)
+    Health.objects.create(webhook=webhook, failures=3, resting_until=later)
+    return partial(redelivery.end_rest, webhook.pk, everything=False)
+
+
+def deactivate(webhook: Webhook) -> Callable[[], object]:
+    set_active(webhook.company_id, active=False)
+    return partial(set_active, webhook.company_id, active=True)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("stop", [pause, rest, deactivate])
+def test_an_event_is_found_that_is_committed_late_while_nothing_is_sent(
+    loop: Loop, stop: Callable[[Webhook], Callable[[], object]]
+) -> None:
+    """Its own wake-up is dropped, and the one that ends the pause is later."""
+    company = build.company()
+    webhook = build.webhook(company)
+    with held_open(partial(publish, company, 1)):
+        publish(company, 2)
+        assert loop.look() == [2]
+        go_on = stop(webhook)
+    assert loop.look() == []
+
+    go_on()
+
+    assert loop.look() == [1]
 
 
 @pytest.mark.django_db(transaction=True)
