@@ -131,6 +131,7 @@ SELECT count(*), count(CASE WHEN NOT apart THEN nextval('deliveries_attempt_id_s
 FROM done
 """  # noqa: S608 - our own text
 
+# A request that succeeds beside one whose response asked for a rest does not end that.
 WELL = """
 WITH well AS (
   UPDATE deliveries_health SET failures = 0, rests = 0, failing_since = NULL, resting_until = NULL,
@@ -138,6 +139,7 @@ WITH well AS (
       THEN statement_timestamp() ELSE catch_up_before END,
     last_success_at = statement_timestamp()
   WHERE webhook_id = ANY(%s) AND failures > 0
+    AND coalesce(asked_until <= statement_timestamp(), true)
   RETURNING webhook_id, coalesce(catch_up_before = statement_timestamp(), false) AS mended
 ), woken AS (
   INSERT INTO deliveries_wakeup (webhook_id, due_at)
@@ -227,18 +229,19 @@ def result_as_json(result: AttemptResult) -> dict[str, Any]:
 
 
 def update_health(results: Sequence[AttemptResult], unwell: Collection[int]) -> None:
-    well = {result.webhook_id for result in results if result.state == DELIVERED}
-    recovered = well.intersection(unwell)
-    failing: dict[int, int] = {}
-    for result in results:
-        if result.webhook_id not in well and not result.blameless:
-            failing[result.webhook_id] = failing.get(result.webhook_id, 0) + 1
-    unreachable = {result.webhook_id for result in results if result.unreachable} - well
     rests = {
         result.webhook_id: result.rest
         for result in sorted(results, key=lambda result: result.rest)
-        if result.rest and result.webhook_id not in well
+        if result.rest
     }
+    well = {result.webhook_id for result in results if result.state == DELIVERED} - rests.keys()
+    recovered = well.intersection(unwell)
+    failing: dict[int, int] = {}
+    for result in results:
+        failed = result.state != DELIVERED and not result.blameless
+        if failed and result.webhook_id not in well:
+            failing[result.webhook_id] = failing.get(result.webhook_id, 0) + 1
+    unreachable = {result.webhook_id for result in results if result.unreachable} - well
     with statements.cursor() as cursor:
         if recovered:
             cursor.execute(WELL, [FAILURES_BEFORE_CATCHING_UP, sorted(recovered)])

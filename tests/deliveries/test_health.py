@@ -76,6 +76,34 @@ def test_a_shorter_wish_does_not_cut_a_longer_rest(world: World) -> None:
     assert timedelta(seconds=240) < rest <= timedelta(seconds=250)
 
 
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_success_beside_a_wish_for_rest_does_not_end_it(world: World, at_once: bool) -> None:
+    """Both were in flight when the receiver asked, or were even recorded together."""
+    mine = world.webhooks[0]
+    world.publish(*range(3))
+    refused, well, _ = [each for each in claim() if each.webhook_id == mine.pk]
+    results = [failed(refused, status=429, unreachable=False, rest=250.0), result(well)]
+
+    for batch in [results] if at_once else [results[:1], results[1:]]:
+        recording.record_attempts(batch, unwell=[mine.pk])
+
+    health = Health.objects.get()
+    assert health.resting_until > timezone.now() + timedelta(seconds=240)
+    assert (health.failures, health.rests) == (1, 1)
+
+
+def test_a_success_after_a_rest_that_was_asked_for_mends(world: World) -> None:
+    mine = world.webhooks[0]
+    asked_until = timezone.now()
+    Health.objects.create(webhook=mine, failures=1, rests=1, asked_until=asked_until)
+    world.publish(1)
+    probe = next(each for each in claim() if each.webhook_id == mine.pk)
+
+    recording.record_attempts([result(probe)], unwell=[mine.pk])
+
+    assert list(Health.objects.values_list("failures", "asked_until")) == [(0, None)]
+
+
 @pytest.mark.parametrize(
     ("error", "status", "unreachable"),
     [
