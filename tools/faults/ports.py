@@ -6,8 +6,6 @@ import socket
 
 from tools.dev.ports import why_not
 
-_reserved: list[socket.socket] = []
-
 
 def free_port() -> int:
     """Return a free port, which no other call returns, here or elsewhere, until this process ends.
@@ -34,5 +32,5 @@ def reserve(port: int) -> bool:
         if error.errno != errno.EADDRINUSE:
             raise  # each port would be refused, without end
         return False
-    _reserved.append(mark)
+    mark.detach()  # stays open without an owner
     return True
