@@ -104,7 +104,7 @@ class LaneBook:
         companies: set[int] = set()
         calm &= not (self._claiming or self._slots.to_claim) and self._slots.holding < BRIEF_CLAIM
         most = CALM_WEBHOOKS if calm else most
-        for webhook_id, company_id, is_new, _ in woken:
+        for webhook_id, company_id, is_new in woken:
             if is_new or webhook_id not in self._lanes:
                 self._lanes[webhook_id] = Lane(webhook_id, company_id, Pace(now), now)
             lane = self._lanes[webhook_id]

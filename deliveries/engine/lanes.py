@@ -178,13 +178,12 @@ class Woken(NamedTuple):
     """A webhook that woke up and may be sent to.
 
     `is_new`: this loop has just taken it. If not, it was a lane of this loop already, or another
-    loop has transferred it. `due_at`: time of its first wake-up.
+    loop has transferred it.
     """
 
     webhook_id: int
     company_id: int
     is_new: bool
-    due_at: datetime = BEGINNING
 
 
 class WakeUps(NamedTuple):
@@ -228,8 +227,8 @@ def take(loop_id: str, most: int, leave: float = 0.0, *, since: datetime = BEGIN
     heard = [row[2:] for row in rows if row[2]]
     ready = [row for row in heard if row[1]]
     addresses = {row[0]: rendering.address(*row[4:]) for row in ready if row[5]}
-    appeared = [(row[0], row[3]) for row in heard]
-    return WakeUps([Woken(*row[:4]) for row in ready], more, addresses, first, appeared)
+    woken = [Woken(*row[:3]) for row in ready]
+    return WakeUps(woken, more, addresses, first, [(row[0], row[3]) for row in heard])
 
 
 def release(loop_id: str, webhook_ids: Collection[int], unfinished: Collection[int] = ()) -> None:

@@ -131,7 +131,7 @@ SELECT count(*), count(CASE WHEN NOT apart THEN nextval('deliveries_attempt_id_s
 FROM done
 """  # noqa: S608 - our own text
 
-# A request that succeeds beside one whose response asked for a rest does not end that.
+# A request that succeeds beside one whose response asked for a rest does not end the rest.
 WELL = """
 WITH well AS (
   UPDATE deliveries_health SET failures = 0, rests = 0, failing_since = NULL, resting_until = NULL,

@@ -32,5 +32,5 @@ def reserve(port: int) -> bool:
         if error.errno != errno.EADDRINUSE:
             raise  # each port would be refused, without end
         return False
-    mark.detach()  # stays open without an owner
+    mark.detach()  # stays open: an owner would close it
     return True

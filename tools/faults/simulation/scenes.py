@@ -151,7 +151,7 @@ def last_words(dice: Dice, plan: Plan) -> Plan:
 def given_up_at_work(dice: Dice, plan: Plan) -> Plan:
     """Let a loop take webhooks between the moment when another one frees them and its commit.
 
-    The server ends a transaction that is idle for two seconds.
+    It commits just before the server would end its idle transaction.
     """
     at = dice.uniform(1.0, 4.0)
     things = [
