@@ -158,7 +158,7 @@ class LaneBook:
         for lane, until in list(self._leaving.items()):
             if self._lanes.get(lane.webhook_id) is not lane:
                 del self._leaving[lane]
-            elif not (lane.in_flight or lane.claiming or lane.stock):
+            elif self._is_free(lane):
                 del self._leaving[lane], self._lanes[lane.webhook_id]
                 turn.to_transfer.append(lane.webhook_id)
             elif now > until:
@@ -192,8 +192,8 @@ class LaneBook:
             if not lane.busy and now - lane.idle_since > lane.keep:
                 self._release(lane, turn)
         if (too_many := len(self._lanes) - MOST_LANES) > 0:
-            free = (each for each in self._lanes.values() if not (each.in_flight or each.claiming))
-            for lane in [each for each in free if not each.stock][:too_many]:
+            free = [lane for lane in self._lanes.values() if self._is_free(lane)]
+            for lane in free[:too_many]:
                 self._release(lane, turn)
 
     def release_free(self, turn: Turn) -> Turn:
@@ -227,6 +227,14 @@ class LaneBook:
             lane.due = False
         self._lanes.clear()
         self._leaving.clear()
+
+    def _is_free(self, lane: Lane) -> bool:
+        """Return whether another loop may have the lane.
+
+        One whose receiver wants no more requests stays until that is recorded.
+        """
+        unrecorded = lane.webhook_id in self.silent
+        return not (lane.in_flight or lane.claiming or lane.stock or unrecorded)
 
     def _set_address(self, lane: Lane, claims: ClaimBatch) -> None:
         address = claims.addresses.get(lane.webhook_id)

@@ -15,7 +15,7 @@ import pytest
 from django.db import OperationalError
 from django.utils import timezone
 
-from deliveries.engine import claiming, lanes, leases, loop, setting_aside, turns
+from deliveries.engine import claiming, lane_book, lanes, leases, loop, setting_aside, turns
 from deliveries.engine.lane_book import (
     BRIEF_CLAIM,
     BRIEF_CLAIM_WEBHOOKS,
@@ -414,6 +414,25 @@ def test_lanes_that_are_too_many_go_when_nothing_of_them_is_in_flight() -> None:
     second = Turn()
     book.transfer_free(second, 0.2)
     assert (second.to_transfer, len(book)) == ([7], 0)
+
+
+def test_a_lane_goes_once_it_is_recorded_that_its_receiver_wants_no_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Keep it until then: another loop would send to it, as only this one knows."""
+    monkeypatch.setattr(lane_book, "MOST_LANES", 0)
+    slots = Slots()
+    book, turn = LaneBook(slots), Turn()
+    book.add_woken([Woken(7, 1, True)], 0.0, most=0)
+    book.choose_leaving(1, 0.0)
+    book.silent = {7}
+    book.transfer_free(turn, 0.1)
+    book.release_idle(turn, 0.1)
+    assert (turn.to_transfer, turn.released) == ([], [])
+
+    book.silent = set()
+    book.transfer_free(turn, 0.2)
+    assert turn.to_transfer == [7]
 
 
 @pytest.mark.parametrize("resting", [False, True])
