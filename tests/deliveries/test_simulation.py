@@ -161,6 +161,14 @@ BROKEN_IN = {
         "  WHERE id <> %(loop)s::uuid",
         "late",
     ),
+    "that ends a rest that was asked for": (
+        scenes.told_in_a_rush,
+        recording,
+        "WELL",
+        "AND coalesce(asked_until <= statement_timestamp(), true)",
+        "",
+        "s of rest",
+    ),
     "that wakes nobody for what is asked for": (
         scenes.asked_for,
         redelivery,

@@ -220,6 +220,19 @@ def told(dice: Dice, plan: Plan) -> Plan:
     return plan._replace(calm_at=18.0, things=tuple(things))
 
 
+def told_in_a_rush(dice: Dice, plan: Plan) -> Plan:
+    """Let receivers ask for rest while they still answer what they were sent before."""
+    at = dice.uniform(3.0, 4.0)
+    return backlog(
+        dice,
+        plan,
+        [
+            thing(dice, 2.0, "receiver", at - 2.0, dice.choice(("is busy", "is slow")), ALL),
+            thing(dice, at, "receiver", dice.choice((0.5, 3.0)), "asks for rest", ALL),
+        ],
+    )
+
+
 def asked_for(dice: Dice, plan: Plan) -> Plan:
     """Ask for deliveries that have arrived, wait for a retry, or are in flight."""
     how = dice.choice(("errors", "is slow", "is very slow", "hangs"))
@@ -297,6 +310,7 @@ SCENES: tuple[Callable[[Dice, Plan], Plan], ...] = (
     silence,
     silence,
     told,
+    told_in_a_rush,
     asked_for,
     asked_for,
     sharing,
