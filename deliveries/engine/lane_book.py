@@ -137,8 +137,11 @@ class LaneBook:
                 back.append(delivery)
         return back
 
-    def choose_leaving(self, surplus: int, now: float) -> list[Claimed]:
-        """Choose lanes to transfer to another loop; returns their deliveries to give back."""
+    def choose_leaving(self, surplus: int, now: float, busy: bool = True) -> list[Claimed]:
+        """Choose lanes to transfer to another loop; returns their deliveries to give back.
+
+        Without `busy`, only idle ones: what is due for a lane waits until the other loop looks.
+        """
         if surplus <= len(self._leaving):
             return []
         back = []
@@ -146,7 +149,7 @@ class LaneBook:
         for lane in sorted(self._lanes.values(), key=lambda lane: (lane.failing, lane.in_flight)):
             if len(self._leaving) >= min(surplus, MOST_LEAVING):
                 break
-            if not lane.leaving:
+            if not lane.leaving and (busy or not lane.busy):
                 lane.leaving = True
                 self._leaving[lane] = now + LEAVE_SECONDS
                 self._slots.to_claim.discard(lane)

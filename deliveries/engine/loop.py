@@ -181,7 +181,7 @@ class Engine:
         self.attempts += turn.recorded
         self.book.silent -= turn.silenced
         self.on_claim(turn.claims)
-        self.back += self.book.choose_leaving(turn.surplus, now)
+        self.back += self.book.choose_leaving(turn.surplus, now, busy=not turn.hands_back)
         claimed, more = turn.claims.claimed, turn.claims.more or turn.recorded  # Followers are due.
         self.has_work = bool(claimed or more or turn.woken) or not turn.listening
         self.worked_at = now if self.has_work else self.worked_at

@@ -416,6 +416,21 @@ def test_lanes_that_are_too_many_go_when_nothing_of_them_is_in_flight() -> None:
     assert (second.to_transfer, len(book)) == ([7], 0)
 
 
+def test_lanes_that_are_handed_back_are_idle() -> None:
+    """Keep the others: the loop that gets them may look a second later."""
+    slots = Slots()
+    book, turn = LaneBook(slots), Turn()
+    book.add_woken([Woken(number, 1, True) for number in (7, 8, 9)], 0.0, most=0)
+    book.add_claimed(ClaimBatch(book.next_claims(0.0, 100)))
+    slots.start(book._lanes[8], 0.0)
+    book.wake(book._lanes[9])
+
+    book.choose_leaving(3, 0.0, busy=False)
+    book.transfer_free(turn, 0.1)
+
+    assert turn.to_transfer == [7]
+
+
 def test_a_lane_goes_once_it_is_recorded_that_its_receiver_wants_no_more(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
