@@ -3,7 +3,7 @@
 One loop is enough until it is pressed: it takes the webhooks that wake up, so that one turn does
 what would otherwise take a turn of each loop. The others stand by. They take webhooks that nobody
 has taken for LEAVE_SECONDS, as when the first loop hangs, and those that a pressed loop transfers
-to them. They hand these back once they have had little to do for a while.
+to them. They hand these back, when idle, once they have had little to do for a while.
 Why: decision page engine-one-loop-is-enough-until-it-is-pressed.
 """
 

@@ -32,9 +32,9 @@ class Turn:
     Input: `gone_webhooks`: to pause after a 410. `silenced`: webhooks whose receivers want no more
     requests, according to `results`. `back`: deliveries to give back. `to_transfer`: webhooks for
     other loops. `lanes`: number of lanes of this loop; if it is `pressed`, others get some, and if
-    it `hands_back`, the first loop gets all. `on_wake` is called with the webhooks that woke up
-    and returns how many deliveries to claim first, by webhook; `on_claim` gets these at once, so
-    that they are sent during the turn.
+    it `hands_back`, the first loop gets the idle ones. `on_wake` is called with the webhooks that
+    woke up and returns how many deliveries to claim first, by webhook; `on_claim` gets these at
+    once, so that they are sent during the turn.
 
     Outcome: `plenty`: more webhooks may wake up at once. `surplus`: number of lanes to transfer.
     """

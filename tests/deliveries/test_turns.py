@@ -436,8 +436,7 @@ def test_a_lane_goes_once_it_is_recorded_that_its_receiver_wants_no_more(
 ) -> None:
     """Keep it until then: another loop would send to it, as only this one knows."""
     monkeypatch.setattr(lane_book, "MOST_LANES", 0)
-    slots = Slots()
-    book, turn = LaneBook(slots), Turn()
+    book, turn = LaneBook(Slots()), Turn()
     book.add_woken([Woken(7, 1, True)], 0.0, most=0)
     book.choose_leaving(1, 0.0)
     book.silent = {7}
