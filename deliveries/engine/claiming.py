@@ -47,7 +47,7 @@ WITH turn AS (
     AS t(webhook_id, room, since)
   WHERE EXISTS (SELECT FROM deliveries_loop WHERE id = %(loop)s::uuid AND NOT lost)
 ), fresh AS MATERIALIZED (
-  SELECT due.* FROM turn CROSS JOIN LATERAL (
+  SELECT due.* FROM turn, LATERAL (
     SELECT * FROM deliveries_delivery_open
     WHERE webhook_id = turn.webhook_id AND least(step, 1) = 0
       AND due_at BETWEEN turn.since AND statement_timestamp()
@@ -57,7 +57,7 @@ WITH turn AS (
 ), counted AS (
   SELECT webhook_id, count(*) AS n FROM fresh GROUP BY webhook_id
 ), again AS MATERIALIZED (
-  SELECT due.* FROM turn LEFT JOIN counted USING (webhook_id) CROSS JOIN LATERAL (
+  SELECT due.* FROM turn LEFT JOIN counted USING (webhook_id), LATERAL (
     SELECT * FROM deliveries_delivery_open
     WHERE webhook_id = turn.webhook_id AND least(step, 1) = 1
       AND due_at BETWEEN turn.since AND statement_timestamp()
@@ -67,8 +67,8 @@ WITH turn AS (
     LIMIT greatest(turn.room - coalesce(counted.n, 0), 1) FOR UPDATE SKIP LOCKED) AS due
 ), offered AS MATERIALIZED (
   SELECT id, webhook_id, subject_id, subject_kind, event_id, due_at,
-    crashes + coalesce(claimed_by <> ALL(
-      ARRAY(SELECT id FROM deliveries_loop WHERE NOT lost)), false)::integer AS crashes
+    crashes + (claimed_by <> ALL(
+      ARRAY(SELECT id FROM deliveries_loop WHERE NOT lost)) IS TRUE)::integer AS crashes
   FROM (TABLE fresh UNION ALL TABLE again) AS due
 ), found AS (
   SELECT webhook_id, count(*) AS n, bool_or(crashes >= {SUSPECT_CRASHES}) AS suspects,
@@ -98,7 +98,8 @@ WITH turn AS (
         OR first_attempt_at > statement_timestamp() - {HOLD})
     ORDER BY event_id LIMIT 1) AS ahead ON true
 ), parked AS (
-  UPDATE deliveries_delivery_open AS delivery SET due_at = judged.until
+  UPDATE deliveries_delivery_open AS delivery
+  SET own_due_at = coalesce(own_due_at, due_at), due_at = until
   FROM judged WHERE delivery.id = judged.id
     AND delivery.id = ANY(ARRAY(SELECT id FROM judged WHERE until IS NOT NULL))
 ), woken AS (
@@ -117,8 +118,8 @@ WITH turn AS (
 SELECT found.*, delivery.*
 FROM found LEFT JOIN (
   SELECT taken.id::text, webhook_id, subject_id, attempts, step, crashes,
-    coalesce(own_due_at > statement_timestamp(), false) AS pulled, event_id, event.*
-  FROM taken CROSS JOIN LATERAL (
+    own_due_at > statement_timestamp() IS TRUE AS pulled, event_id, event.*
+  FROM taken, LATERAL (
     SELECT type_id, body, coalesce(fact_id, lpad(to_hex(id), 32, '0')::uuid)::text AS fact_id,
       coalesce(sequence, id) AS sequence, request_id, traceparent
     FROM deliveries_event

@@ -85,7 +85,9 @@ WITH result AS (
       THEN greatest(statement_timestamp() + make_interval(secs => result.wait),
         CASE WHEN result.keeps_place THEN delivery.own_due_at END) ELSE delivery.due_at END,
     own_due_at = CASE WHEN result.state = {WAITING} AND result.keeps_place
-      THEN delivery.own_due_at END,
+        AND delivery.own_due_at > statement_timestamp()
+      THEN greatest(statement_timestamp() + make_interval(secs => result.wait),
+        delivery.own_due_at) END,
     asked_until = CASE WHEN result.state = {WAITING} THEN statement_timestamp() + result.asked END,
     first_attempt_at = coalesce(delivery.first_attempt_at, result.started_at),
     claimed_by = NULL, claimed_until = NULL, crashes = 0,
@@ -109,7 +111,7 @@ WITH result AS (
   FROM done JOIN result USING (id) WHERE apart
 ), woken AS (
   UPDATE deliveries_delivery_open SET due_at = statement_timestamp()
-  WHERE (step = 0 OR due_at < own_due_at) AND due_at + interval '0' > statement_timestamp()
+  WHERE due_at <> own_due_at AND due_at + interval '0' > statement_timestamp()
     AND id = ANY(ARRAY(
     SELECT next.id
     FROM (SELECT webhook_id, subject_id, subject_kind, max(event_id) AS event_id FROM done

@@ -115,7 +115,8 @@ class Delivery(models.Model):
     )
     step = models.PositiveSmallIntegerField(default=0, help_text="Failures on the retry ladder.")
     due_at = models.DateTimeField(_("due at"))
-    # Time of its regular retry, if it was pulled forward (deliveries.redelivery).
+    # Its own time, if `due_at` is another: a retry that was pulled forward (deliveries.redelivery),
+    # or what is parked behind an earlier one of its subject (deliveries.engine.claiming).
     own_due_at = models.DateTimeField(null=True)
     # Time until which its receiver asked to wait (Retry-After).
     asked_until = models.DateTimeField(null=True)

@@ -349,4 +349,22 @@ FORMER_FAILURES = {
             Thing(4.048277089875127, "publish", 0.0, 3, "commits", 4091949607),
         ),
     ),
+    "a retry that was parked behind an earlier delivery was not woken at its end": Plan(
+        5285,
+        3,
+        6.235457487355028,
+        0.03,
+        (
+            Thing(2.3232121048939343, "publish", 3.0, 5, "commits", 3618754284),
+            Thing(2.9219317155666236, "publish", 0.0, 6, "commits", 2258367822),
+            Thing(2.9704318913806036, "publish", 3.0, 3, "commits", 797944974),
+            Thing(3.5789361263361044, "receiver", 0.4, 4, "loses answers", 2758644035),
+            Thing(3.6897022834580477, "publish", 0.1, 5, "commits", 3249899898),
+            Thing(3.7539083565013494, "publish", 0.0, 4, "commits", 2315898338),
+            Thing(4.008865710739543, "publish", 0.1, 3, "commits", 3241486407),
+            Thing(4.0326092770146715, "receiver", 0.4, 7, "swallows", 1536417271),
+            Thing(4.048277089875127, "publish", 0.0, 3, "commits", 4091949607),
+        ),
+        latency=0.003,
+    ),
 }

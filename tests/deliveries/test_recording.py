@@ -4,11 +4,12 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from django.db import connection
 from django.utils import timezone
 
 from companies.models import Company
-from deliveries import publishing, statements
+from deliveries import publishing, redelivery, statements
 from deliveries.engine import recording
 from deliveries.engine.loans import Claimed
 from deliveries.engine.recording import AttemptResult
@@ -176,14 +177,42 @@ def test_a_success_makes_a_webhook_well(company: Company) -> None:
     assert health.resting_until is None
 
 
-def test_end_of_an_earlier_delivery_leaves_the_backoff_of_the_next(company: Company) -> None:
+@pytest.mark.parametrize("step", [0, 1])
+@pytest.mark.parametrize("pulled", [False, True])
+def test_end_of_an_earlier_delivery_leaves_the_backoff_of_the_next(
+    company: Company, step: int, *, pulled: bool
+) -> None:
     build.webhook(company)
     publishing.publish([build.news(company, 1), build.news(company, 1)])
-    first = claim_one()
-    later = timezone.now() + timedelta(hours=1)
-    behind = Delivery.objects.exclude(pk=first.id)
-    behind.update(step=1, due_at=later)
+    first, behind = Delivery.objects.order_by("event_id")
+    recording.record_attempts([result(claim_one())])
+    soon = timezone.now() + timedelta(seconds=1)
+    rows = Delivery.objects.filter(pk=behind.pk)
+    rows.update(step=step, own_due_at=soon if pulled else None)
+    recording.record_attempts([failed(claim_one(), wait=60, keeps_place=True)])
+    own = rows.get().due_at
+    assert redelivery.redeliver([first.pk]) == 1
 
-    recording.record_attempts([result(first)])
+    assert recording.record_attempts([result(claim_one())]) == 1
 
-    assert behind.get().due_at == later
+    assert rows.get().due_at == own > soon + timedelta(seconds=50)
+
+
+@pytest.mark.parametrize("step", [0, 1])
+@pytest.mark.parametrize("pulled", [False, True])
+def test_wakes_what_is_parked_whatever_its_step(
+    company: Company, step: int, *, pulled: bool
+) -> None:
+    build.webhook(company)
+    publishing.publish([build.news(company, 1), build.news(company, 1)])
+    first, behind = Delivery.objects.order_by("event_id")
+    soon = timezone.now() + timedelta(seconds=0.5)
+    rows = Delivery.objects.filter(pk=behind.pk)
+    rows.update(step=step, own_due_at=soon if pulled else None)
+    (claimed,) = claim(10)
+    assert rows.get().due_at > timezone.now()
+
+    recording.record_attempts([result(claimed)])
+
+    (next_one,) = claim(10)
+    assert (claimed.id, next_one.id) == (str(first.pk), str(behind.pk))
