@@ -48,6 +48,14 @@ def test_stored_run_has_its_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert (tmp_path / "throughput.svg").read_text() == pictures.throughput(DRAIN)
 
 
+@pytest.mark.parametrize("name", results.DRAWN)
+def test_pictures_in_the_docs_are_of_the_stored_figures(name: str) -> None:
+    file, draw = results.DRAWN[name]
+    stored = json.loads((results.FOLDER / f"{name}.json").read_text())
+
+    assert (results.PICTURES / file).read_text() == draw(stored["figures"])
+
+
 @pytest.mark.parametrize(
     "picture",
     [pictures.throughput(DRAIN), hour_picture.hour(HOUR)],

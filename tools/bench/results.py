@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from tools.bench import hour_picture, pictures
 
 FOLDER = Path(__file__).resolve().parent / "results"
-PICTURES = FOLDER.parent.parent / "docs" / "pictures"
+PICTURES = FOLDER.parents[2] / "docs" / "pictures"
 DRAWN: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
     "drain": ("throughput.svg", pictures.throughput),
     "hour": ("hour.svg", hour_picture.hour),
