@@ -135,7 +135,7 @@ SELECT webhook_id, coalesce(resting_until, statement_timestamp()) FROM mended
 PULL = """
 WITH pulled AS (
   UPDATE deliveries_delivery_open
-  SET own_due_at = greatest(own_due_at, due_at), due_at = statement_timestamp(),
+  SET own_due_at = coalesce(own_due_at, due_at), due_at = statement_timestamp(),
     asked_on = CASE WHEN %(again)s THEN %(today)s ELSE asked_on END,
     asked_times = CASE WHEN NOT %(again)s THEN asked_times
       WHEN asked_on = %(today)s THEN asked_times + 1 ELSE 1 END

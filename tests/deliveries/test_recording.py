@@ -216,3 +216,20 @@ def test_wakes_what_is_parked_whatever_its_step(
 
     (next_one,) = claim(10)
     assert (claimed.id, next_one.id) == (str(first.pk), str(behind.pk))
+
+
+def test_a_parked_retry_that_is_asked_for_has_its_own_time_still(company: Company) -> None:
+    build.webhook(company)
+    publishing.publish([build.news(company, 1), build.news(company, 1)])
+    _, behind = Delivery.objects.order_by("event_id")
+    Delivery.objects.filter(pk=behind.pk).update(step=1)
+    own = behind.due_at
+    (claimed,) = claim(10)
+
+    redelivery.pull([behind.pk], again=True)
+    assert claim(10) == []
+    recording.record_attempts([result(claimed)])
+
+    (retry,) = claim(10)
+    assert (retry.id, retry.pulled) == (str(behind.pk), False)
+    assert Delivery.objects.get(pk=behind.pk).own_due_at == own
