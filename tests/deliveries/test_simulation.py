@@ -169,6 +169,14 @@ BROKEN_IN = {
         "",
         "s of rest",
     ),
+    "that wakes first attempts only": (
+        scenes.overtaken,
+        recording,
+        "RECORD",
+        "WHERE due_at <> own_due_at",
+        "WHERE step = 0",
+        "late",
+    ),
     "that wakes nobody for what is asked for": (
         scenes.asked_for,
         redelivery,

@@ -243,6 +243,18 @@ def asked_for(dice: Dice, plan: Plan) -> Plan:
     return plan._replace(calm_at=18.0, things=tuple(things))
 
 
+def overtaken(dice: Dice, plan: Plan) -> Plan:
+    """Commit events while later ones of their subjects wait for a retry."""
+    at = dice.uniform(2.0, 3.0)
+    things = [
+        thing(dice, at, "receiver", 0.5, dice.choice(("errors", "breaks", "loses answers")), ALL),
+        thing(dice, at + 1.0, "receiver", 4.0, dice.choice(("is busy", "is slow")), ALL),
+        *(thing(dice, at, "publish", dice.uniform(1.5, 2.5), "commits", 3) for _ in range(3)),
+        *stream(dice, at + 0.1, at + 0.4, 8),
+    ]
+    return plan._replace(calm_at=at + 6.0, things=tuple(things))
+
+
 def sharing(dice: Dice, plan: Plan) -> Plan:
     """Let loops share webhooks while they start and stop."""
     things = stream(dice, 0.5, 16.0, 60)
@@ -313,6 +325,7 @@ SCENES: tuple[Callable[[Dice, Plan], Plan], ...] = (
     told_in_a_rush,
     asked_for,
     asked_for,
+    overtaken,
     sharing,
     sharing,
     handed_over,
