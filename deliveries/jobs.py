@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from core.jobs.job import job
 from deliveries.engine import pausing
-from deliveries.upkeep import deleted_webhooks, partitions, replaying
+from deliveries.upkeep import deleted_webhooks, indexes, partitions, replaying
 
 
 # Frequent, as it shows that schedulers are alive. If it cancelled anything, there may be more.
@@ -29,3 +29,9 @@ def step_replays() -> int:
 @job(every=timedelta(hours=1), limit_seconds=1800, in_child=True, at_start=True)
 def make_partitions() -> int:
     return partitions.make_partitions()
+
+
+@job(every=timedelta(hours=1), limit_seconds=600, in_child=True)
+def rebuild_indexes() -> int:
+    """Rebuild the indexes of the queue that a long transaction has left large and empty."""
+    return indexes.rebuild_indexes()

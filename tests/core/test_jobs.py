@@ -172,5 +172,6 @@ def test_jobs_run_at_the_documented_intervals() -> None:
         "pause_failing": 300,
         "remove_orphans": 600,
         "make_partitions": 3600,
+        "rebuild_indexes": 3600,
         "forget_what_is_old": 21600,
     }, "say here how often a new job runs"
