@@ -13,16 +13,27 @@ from datetime import UTC, datetime
 
 BEGINNING = datetime.min.replace(tzinfo=UTC)
 # Events wait until a look from the beginning has ended: it takes a ten-thousandth of the time. So
-# does any other statement that reads everything and takes longer than LONG_SECONDS.
+# does any other statement that reads everything and takes longer than LONG_SECONDS. But it may have
+# been the database that was slow: the first wait is at most FIRST_WAIT_SECONDS, and then doubles.
 WHOLE_PART = 10_000
 LONG_SECONDS = 0.05
+FIRST_WAIT_SECONDS = 300.0
+
+
+def wait_after(seconds: float, last_wait: float) -> float:
+    """Return for how long to wait after a look at everything that took `seconds`."""
+    return min(WHOLE_PART * seconds, max(FIRST_WAIT_SECONDS, 2 * last_wait))
 
 
 class Front:
-    """Front of one queue, in the database's time. `now` is monotonic time, in seconds."""
+    """Front of one queue, in the database's time. `now` is monotonic time, in seconds.
+
+    `wait`: seconds from the last look from the beginning until the next one.
+    """
 
     def __init__(self) -> None:
         self.last = BEGINNING
+        self.wait = 0.0
         self._whole_at = -math.inf
 
     def start(self, now: float) -> datetime:
@@ -35,7 +46,8 @@ class Front:
         None: the look does not tell, and the front stays.
         """
         if start == BEGINNING:
-            self._whole_at = now + WHOLE_PART * seconds
+            self.wait = wait_after(seconds, self.wait)
+            self._whole_at = now + self.wait
         if since is not None:
             self.last = since
 
@@ -80,7 +92,7 @@ class Fronts:
             self._fronts[webhook_id].move(start, since.get(webhook_id), seconds, now)
         if seconds <= LONG_SECONDS:
             return {}
-        return {id: WHOLE_PART * seconds for id, start in starts.items() if start == BEGINNING}
+        return {id: self._fronts[id].wait for id, start in starts.items() if start == BEGINNING}
 
     def lower(self, appeared: Iterable[tuple[int, datetime]]) -> None:
         """Move fronts back: of each webhook, something has appeared from a time on."""

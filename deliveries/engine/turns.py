@@ -27,7 +27,7 @@ from deliveries.engine import (
     sharing,
     tallying,
 )
-from deliveries.engine.fronts import BEGINNING, LONG_SECONDS, WHOLE_PART, Front
+from deliveries.engine.fronts import BEGINNING, LONG_SECONDS, Front, wait_after
 from deliveries.engine.lending import Loans
 from deliveries.engine.loans import Address
 from deliveries.engine.portions import Portion
@@ -46,6 +46,7 @@ RESULTS_AT_ONCE = 400
 AWAY_SECONDS = 2.5 * leases.HEARTBEAT_SECONDS
 PAUSE_SECONDS = 0.5
 STOP_TRIES = 6
+FREE_ORPHANED_EVERY_SECONDS = 5.0
 FIND_MISSED_EVERY_SECONDS = 5.0  # Longer, once a search takes LONG_SECONDS.
 # Seconds until the next question which wake-ups may still appear: while looking, and while idle.
 SETTLE_EVERY_SECONDS = 0.25
@@ -76,8 +77,8 @@ class Database:
         # Latest known time of the database, and the monotonic time at which it was read.
         self._database_time: tuple[datetime, float] | None = None
         self._front, self._settled, self._settled_at = Front(), BEGINNING, -math.inf
-        self._missed_at = self._looked_around_at = -math.inf
-        self._missed_before = lanes.FROM_THE_NEWEST
+        self._orphaned_at = self._missed_at = self._looked_around_at = -math.inf
+        self._missed_before, self._missed_wait = lanes.FROM_THE_NEWEST, 0.0
 
     def take(self, turn: Turn) -> Turn:
         """Take a turn, and try again until the database answers.
@@ -271,15 +272,18 @@ class Database:
             turn.surplus = turn.lanes
 
     def _find_missed(self) -> None:
-        if clock.monotonic() < self._missed_at:
+        began = clock.monotonic()
+        if began >= self._orphaned_at:
+            self._orphaned_at = began + FREE_ORPHANED_EVERY_SECONDS
+            if orphaned := leases.free_orphaned():
+                logger.warning("%d webhooks belonged to loops that are no more", orphaned)
+        if began < self._missed_at:
             return
-        if orphaned := leases.free_orphaned():
-            logger.warning("%d webhooks belonged to loops that are no more", orphaned)
         began = clock.monotonic()
         self._missed_before, missed = lanes.find_missed(self._missed_before, FIND_MISSED_AT_ONCE)
         if missed:
             logger.warning("%d webhooks had deliveries due and no wake-up", missed)
         now = clock.monotonic()
         is_long = now - began > LONG_SECONDS
-        wait = WHOLE_PART * (now - began) if is_long else FIND_MISSED_EVERY_SECONDS
-        self._missed_at = now + wait
+        self._missed_wait = wait_after(now - began, self._missed_wait) if is_long else 0.0
+        self._missed_at = now + max(self._missed_wait, FIND_MISSED_EVERY_SECONDS)

@@ -17,7 +17,14 @@ from companies.models import Company
 from companies.services import set_active
 from deliveries import publishing, redelivery, statements
 from deliveries.engine import claiming, clock, lanes, recording
-from deliveries.engine.fronts import BEGINNING, LONG_SECONDS, WHOLE_PART, Front, Fronts
+from deliveries.engine.fronts import (
+    BEGINNING,
+    FIRST_WAIT_SECONDS,
+    LONG_SECONDS,
+    WHOLE_PART,
+    Front,
+    Fronts,
+)
 from deliveries.engine.turn import ClaimBatch, Turn
 from deliveries.engine.turns import Database
 from deliveries.models import Delivery, Health, Wakeup
@@ -41,6 +48,18 @@ def test_looks_begin_at_the_front_and_anew_once_in_a_while() -> None:
     assert front.start(100.0 + 0.002 * WHOLE_PART) == BEGINNING
     front.move(NOON, None, seconds=5.0, now=101.9)
     assert front.start(101.9) == NOON
+
+
+def test_a_long_look_comes_again_soon_in_case_the_database_was_slow() -> None:
+    front, now, waits = Front(), 0.0, []
+    for seconds in (1.0, 1.0, 1.0, 0.001, 1.0, 0.1, 0.1, 0.1):
+        front.move(BEGINNING, NOON, seconds, now)
+        waits.append(front.wait)
+        assert front.start(now + front.wait - 0.5) == NOON
+        now += front.wait
+        assert front.start(now) == BEGINNING
+
+    assert waits == [300, 600, 1200, 10, 300, 600, 1000, 1000]
 
 
 def test_a_front_follows_a_clock_that_was_set_back() -> None:
@@ -67,7 +86,7 @@ def test_webhooks_are_kept_whose_claim_from_the_beginning_took_long() -> None:
 
     keep = fronts.move(fronts.starts([1, 2], 1.0), since, 0.1, 1.0)
 
-    assert keep == {2: 0.1 * WHOLE_PART}
+    assert keep == {2: FIRST_WAIT_SECONDS}
 
 
 def test_what_appears_lowers_the_front_of_its_webhook() -> None:
