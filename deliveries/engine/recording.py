@@ -58,10 +58,10 @@ class AttemptResult:
 
 # A row changes only while this claim holds it, so a worker that comes back late changes nothing. A
 # finished delivery moves to the partition of its week, and the next of its subject, parked behind
-# it, becomes due. Whatever becomes due, now or later, gets its wake-up; retries get one per webhook
-# and second. Rows are selected with ANY, so that they are looked up by index whatever size of the
-# table the planner assumes; and the sum `due_at + interval '0'` has no index, so that the planner
-# does not search all later deliveries for the next one.
+# it, becomes due: what is parked has a time of its own. Whatever becomes due, now or later, gets
+# its wake-up; retries get one per webhook and second. Rows are selected with ANY, so that they are
+# looked up by index whatever size of the table the planner assumes; and the sum `due_at + interval
+# '0'` has no index, so that the planner does not search all later deliveries for the next one.
 #
 # A first attempt that succeeds is stored in its delivery, which is written anyway: a row and an
 # index entry of its own would be a third of all writes here. It takes up an id all the same.
