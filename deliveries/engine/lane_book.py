@@ -137,7 +137,7 @@ class LaneBook:
                 back.append(delivery)
         return back
 
-    def choose_leaving(self, surplus: int, now: float, busy: bool = True) -> list[Claimed]:
+    def choose_leaving(self, surplus: int, now: float, *, busy: bool = True) -> list[Claimed]:
         """Choose lanes to transfer to another loop; returns their deliveries to give back.
 
         Without `busy`, only idle ones: what is due for a lane waits until the other loop looks.

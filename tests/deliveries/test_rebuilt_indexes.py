@@ -11,6 +11,7 @@ from deliveries import jobs, publishing
 from deliveries.models import OPEN, Delivery
 from deliveries.upkeep import indexes, rest_rows
 from tests import builders as build
+from tests.databases import Database
 
 A_BATCH = 1000
 ORDER = "delivery_order"
@@ -19,10 +20,7 @@ ORDER = "delivery_order"
 @pytest.fixture
 def beside(transactional_db: None) -> Iterator[psycopg.Connection]:
     """Yield a connection of somebody else."""
-    server = connection.settings_dict
-    with psycopg.connect(
-        host=server["HOST"], user=server["USER"], dbname=server["NAME"], port=server["PORT"] or 5432
-    ) as somebody:
+    with Database(connection.settings_dict["NAME"]).link() as somebody:
         yield somebody
 
 
