@@ -28,7 +28,8 @@ IN_TRANSACTION = (TransactionStatus.INTRANS, TransactionStatus.INERROR)
 # Real time after which a statement without an answer is checked: it may wait for a lock.
 LOOK_AFTER_MS = 20
 BLOCKED = "SELECT cardinality(pg_blocking_pids(%s)) > 0"
-HAS_ENDED = "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = %s)"
+# A backend that waits for a lock does not notice that its client is gone.
+END = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE pid = %s"
 # Schema `simulated` precedes pg_catalog, so that the service's statements read the simulated time.
 # The clock is a file whose size is the elapsed microseconds, as nothing else can be changed for
 # all connections at once without a statement.
@@ -228,7 +229,7 @@ class Lines:
         """Close a connection, and wait for the end of its backend."""
         number = link.pgconn.backend_pid
         link.pgconn.finish()
-        while not self._ask(HAS_ENDED, number):
+        while self._ask(END, number):
             pass
 
     def _break(self, statement: Statement, link: Any, back: float = 0.001) -> None:
