@@ -43,10 +43,11 @@ class Loans:
         }
         if rooms:
             suspected = self._claim_from_fronts(claims, loop_id, rooms)
-            self.ids.update(each.id for each in claims.claimed)
             if suspected:
                 suspected_rooms = {id: rooms[id] for id in suspected}
                 claims.claimed += self._try_suspects(loop_id, suspected_rooms, claims.addresses)
+            # This comes last: after an error above, all that was claimed has to be recovered.
+            self.ids.update(each.id for each in claims.claimed)
         claims.more |= catching_up
 
     def notice(self, heard: Iterable[tuple[int, datetime]]) -> None:
@@ -73,7 +74,7 @@ class Loans:
         """Give back deliveries that a statement may have claimed whose answer was lost."""
         lanes.recover(loop_id, self.ids)
         self._fronts.forget_all()
-        self._suspects.recover(loop_id)
+        self._suspects.recover(loop_id, self.ids)
 
     def _claim_from_fronts(
         self, claims: ClaimBatch, loop_id: str, rooms: dict[int, int]
@@ -92,7 +93,6 @@ class Loans:
         # Healthy receivers go first: the whole batch would wait for the time-out of a failing one.
         healthy = {id: room for id, room in rooms.items() if not addresses[id].failing}
         tried = self._suspects.claim(loop_id, healthy or rooms)
-        self.ids.update(each.id for each in tried)
         crashed = [each for each in tried if each.crashes >= claiming.MOST_CRASHES]
         for each in crashed:
             setting_aside.set_crashed_aside(each)

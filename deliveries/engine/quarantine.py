@@ -57,8 +57,12 @@ class Suspects:
             cursor.execute(LEAVE, {"loop": loop_id})
         self._lets_others_in = True
 
-    def recover(self, loop_id: str) -> None:
-        """Leave after an error if nothing is being tried: ENTER may have succeeded unnoticed."""
+    def recover(self, loop_id: str, on_loan: set[str]) -> None:
+        """Leave after an error if nothing is being tried: ENTER may have succeeded unnoticed.
+
+        Suspects that are not `on_loan` have been recovered, and are no longer being tried.
+        """
+        self._ids &= on_loan
         if not self._ids:
             self.leave(loop_id)
 

@@ -148,6 +148,10 @@ class Database:
         ATTEMPTS.log_suppressed()
         # Releasing comes first, so that this very turn can claim all of it again.
         self._release(turn)
+        if self._needs_recovery:
+            # Recording comes before any claim: what was recorded without an answer may be due
+            # again, and recording it once more would end its next claim.
+            self._record(turn)
         if self.loop_id and self._needs_recovery:
             self.loans.recover(self.loop_id)
             self._needs_recovery = False

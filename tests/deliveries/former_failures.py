@@ -415,4 +415,22 @@ FORMER_FAILURES = {
         ),
         latency=0.003,
     ),
+    "an attempt whose recording had no answer was recorded again after the next claim": Plan(
+        3247,
+        2,
+        22.3712286357574,
+        0.03,
+        (
+            Thing(1.5968349701434423, "lines break", 9.0, 4, "after", 2445830259),
+            Thing(1.8712286357574017, "receiver", 4.0, 9, "errors", 592714690),
+            Thing(2.1624409796350648, "publish", 0.0, 1, "commits", 2786570288),
+            Thing(2.175038491603443, "publish", 0.0, 3, "commits", 2595100505),
+            Thing(2.3712286357574017, "freeze", 5.5, 12, "ended", 3574813844),
+            Thing(2.4644915839363164, "publish", 0.0, 3, "commits", 3600774237),
+            Thing(2.6496036759251758, "partitions", 2.0, 10, "", 3744007237),
+            Thing(5.871228635757402, "receiver", 12.0, 9, "hangs", 2825575219),
+            Thing(15.781296697389749, "receiver", 18.0, 5, "asks for rest", 2204254689),
+        ),
+        latency=0.003,
+    ),
 }

@@ -15,7 +15,16 @@ import pytest
 from django.db import OperationalError
 from django.utils import timezone
 
-from deliveries.engine import claiming, lane_book, lanes, leases, loop, setting_aside, turns
+from deliveries.engine import (
+    claiming,
+    lane_book,
+    lanes,
+    leases,
+    loop,
+    quarantine,
+    setting_aside,
+    turns,
+)
 from deliveries.engine.lane_book import (
     BRIEF_CLAIM,
     BRIEF_CLAIM_WEBHOOKS,
@@ -33,6 +42,7 @@ from deliveries.engine.turn import ClaimBatch, Turn
 from deliveries.engine.turns import Database
 from deliveries.http.transport import Transport
 from deliveries.models import Delivery, Health, Heartbeat, Loop, State, TakenLane
+from tests.deliveries.test_recording import failed
 from tests.deliveries.test_recording import result as result_of
 from tests.deliveries.test_slots import lane
 from tests.deliveries.worlds import World
@@ -136,10 +146,7 @@ def test_turn_committed_without_an_answer_is_repeated(
     first = Turn(claims=ClaimBatch({webhook.pk: 1}))
     database.take(first)
     world.publish(4)
-    connection = SimpleNamespace(close=lambda: None)
-    monkeypatch.setattr(turns, "connection", connection)
-    monkeypatch.setattr(turns, "PAUSE_SECONDS", 0)
-    fail_once_done(monkeypatch, *unheard)
+    fail_and_repeat(monkeypatch, *unheard)
 
     again = Turn(on_wake=lambda woken: {}, claims=ClaimBatch({webhook.pk: 50}))
     database.take(again)
@@ -147,6 +154,72 @@ def test_turn_committed_without_an_answer_is_repeated(
     # The loop knows these claims, and they stay in flight.
     assert [each.subject_id for each in first.claims.claimed + again.claims.claimed] == [1, 2, 3, 4]
     assert webhook.pk in {each.webhook_id for each in again.woken}
+
+
+def test_what_was_recorded_without_an_answer_is_not_claimed_before_that_is_known(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Record again first: later it would count the same attempt twice, and end the next claim."""
+    webhook = world.webhooks[0]
+    world.publish(1)
+    database = Database(lambda: False)
+    database.take(Turn(on_wake=lambda woken: {}))
+    claims = ClaimBatch({webhook.pk: 1})
+    database.take(Turn(claims=claims))
+    firsts: list[ClaimBatch] = []
+    turn = Turn(
+        results=[failed(claims.claimed[0], wait=0)],
+        on_wake=lambda woken: {webhook.pk: 1},
+        on_claim=firsts.append,
+    )
+    fail_and_repeat(monkeypatch, setting_aside, "record_all")
+
+    database.take(turn)
+
+    (again,) = [each for batch in firsts for each in batch.claimed]
+    delivery = Delivery.objects.get(pk=again.id)
+    assert (again.id, again.attempts) == (claims.claimed[0].id, 1)
+    assert (delivery.attempts, str(delivery.claimed_by)) == (1, database.loop_id)
+
+
+@pytest.mark.parametrize(
+    ("unheard", "crashes", "claimed"),
+    [
+        ((quarantine, "enter"), claiming.SUSPECT_CRASHES, [1, 2]),
+        ((setting_aside, "set_crashed_aside"), claiming.MOST_CRASHES, [2]),
+    ],
+)
+def test_what_was_claimed_before_an_error_is_claimed_again(
+    world: World,
+    monkeypatch: pytest.MonkeyPatch,
+    unheard: tuple[object, str],
+    crashes: int,
+    claimed: list[int],
+) -> None:
+    """Otherwise it would wait for the end of its claim, and suspects as long as the loop lives."""
+    well, crashing, *_ = world.webhooks
+    world.publish(1, 2)
+    suspects = world.deliveries(crashing)
+    suspects.update(crashes=claiming.SUSPECT_CRASHES)
+    suspects.filter(subject_id=1).update(crashes=crashes)
+    database = Database(lambda: False)
+    database.take(Turn(on_wake=lambda woken: {}))
+    fail_and_repeat(monkeypatch, *unheard)
+
+    batches = [ClaimBatch({well.pk: 9, crashing.pk: 9}) for _ in range(4)]
+    for batch in batches:
+        database.take(Turn(claims=batch))
+
+    everything = [each for batch in batches for each in batch.claimed]
+    assert sorted(each.subject_id for each in everything if each.webhook_id == well.pk) == [1, 2]
+    assert [each.subject_id for each in everything if each.webhook_id == crashing.pk] == claimed
+
+
+def fail_and_repeat(monkeypatch: pytest.MonkeyPatch, place: object, name: str) -> None:
+    """Let a function fail once when it is done; the turn is repeated on the same connection."""
+    monkeypatch.setattr(turns, "connection", SimpleNamespace(close=lambda: None))
+    monkeypatch.setattr(turns, "PAUSE_SECONDS", 0)
+    fail_once_done(monkeypatch, place, name)
 
 
 def fail_once_done(monkeypatch: pytest.MonkeyPatch, place: object, name: str) -> None:
