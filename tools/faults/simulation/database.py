@@ -159,7 +159,7 @@ class Lines:
         """Close an actor's connection, like its process's end, and wait for the backend's end."""
         link = actor.connection.connection if actor.connection else None
         self._blocked = [each for each in self._blocked if each.actor is not actor]
-        if link is not None and not link.closed:
+        if link is not None:
             self._end(link)
 
     def look_at_blocked(self) -> None:
@@ -219,14 +219,16 @@ class Lines:
         until = self._idle_until[actor] = self.scheduler.now + actor.idle_seconds
 
         def end() -> None:
-            if self._idle_until.get(actor) == until and not link.closed:
+            if self._idle_until.get(actor) == until:
                 self._end(link)
 
         if until < math.inf:
             self.scheduler.at(until, end)
 
     def _end(self, link: Any) -> None:
-        """Close a connection, and wait for the end of its backend."""
+        """Close a connection unless it is closed, and wait for the end of its backend."""
+        if link.closed:
+            return
         number = link.pgconn.backend_pid
         link.pgconn.finish()
         while self._ask(END, number):
