@@ -19,6 +19,7 @@ class Loans:
 
     def __init__(self) -> None:
         self.ids: set[str] = set()
+        self._prolonged: set[str] = set()
         self._fronts = Fronts()
         self._suspects = Suspects()
         self._walks = Walks()
@@ -68,6 +69,7 @@ class Loans:
     def end(self, loop_id: str, ids: set[str]) -> None:
         """Forget deliveries that were recorded or given back."""
         self.ids -= ids
+        self._prolonged -= ids
         self._suspects.end(loop_id, ids)
 
     def recover(self, loop_id: str) -> None:
@@ -82,7 +84,12 @@ class Loans:
         """Claim, store the outcome in `claims`, and return the webhooks with suspects."""
         began = clock.monotonic()
         starts = self._fronts.starts(rooms, began)
-        claims.claimed, claims.more, suspected, since = claiming.claim(loop_id, rooms, since=starts)
+        claimed, claims.more, suspected, since = claiming.claim(loop_id, rooms, since=starts)
+        # A claim that ended while the database was away is prolonged by this, once: its request
+        # has been sent, and the result is still to be recorded.
+        prolonged = self.ids.intersection(each.id for each in claimed) - self._prolonged
+        self._prolonged |= prolonged
+        claims.claimed = [each for each in claimed if each.id not in prolonged]
         now = clock.monotonic()
         claims.keep = self._fronts.move(starts, since, now - began, now)
         return suspected

@@ -48,6 +48,7 @@ from tests.deliveries.test_slots import lane
 from tests.deliveries.worlds import World
 from tests.sending import deliver, engine, on_loan
 from tests.tickets.racing import in_order
+from webhooks.models import Webhook
 from webhooks.targets import Policy
 
 PATIENCE_SECONDS = 20
@@ -213,6 +214,36 @@ def test_what_was_claimed_before_an_error_is_claimed_again(
     everything = [each for batch in batches for each in batch.claimed]
     assert sorted(each.subject_id for each in everything if each.webhook_id == well.pk) == [1, 2]
     assert [each.subject_id for each in everything if each.webhook_id == crashing.pk] == claimed
+
+
+def test_a_claim_that_ended_is_prolonged_once(world: World) -> None:
+    """Claims end while the database is away; what they were for has been sent meanwhile."""
+    webhook = world.webhooks[0]
+    world.publish(1, 2)
+    database = Database(lambda: False)
+    database.take(Turn(on_wake=lambda woken: {}))
+    sent, again = ClaimBatch({webhook.pk: 1}), ClaimBatch({webhook.pk: 9})
+    database.take(Turn(claims=sent))
+    end_claims(webhook)
+    database.take(Turn(claims=again))
+    recording = Turn(results=[result_of(sent.claimed[0])])
+    database.take(recording)
+
+    assert [each.subject_id for each in sent.claimed + again.claimed] == [1, 2]
+    assert recording.recorded == 1
+    assert Delivery.objects.get(pk=sent.claimed[0].id).state == State.DELIVERED
+
+    for claimed in ([], [2]):
+        batch = ClaimBatch({webhook.pk: 9})
+        end_claims(webhook)
+        database.loans.forget([webhook.pk])  # as after an error: look from the beginning
+        database.take(Turn(claims=batch))
+        assert [each.subject_id for each in batch.claimed] == claimed
+
+
+def end_claims(webhook: Webhook) -> None:
+    over = timezone.now() - timedelta(seconds=1)
+    Delivery.objects.filter(webhook=webhook).update(claimed_until=over)
 
 
 def fail_and_repeat(monkeypatch: pytest.MonkeyPatch, place: object, name: str) -> None:
