@@ -22,7 +22,7 @@ from deliveries.engine.presence import Presence
 from deliveries.engine.recording import AttemptResult
 from deliveries.engine.runner import Runner
 from deliveries.engine.signs import Sign
-from deliveries.engine.slots import Lane, Slots
+from deliveries.engine.slots import LONGEST_WAIT_SECONDS, Lane, Slots
 from deliveries.engine.standing_by import IDLE_SECONDS, PLENTY, LoopLoad
 from deliveries.engine.turn import ClaimBatch, Turn
 from deliveries.engine.turns import RESULTS_AT_ONCE, Database
@@ -203,7 +203,7 @@ class Engine:
             # Other loops may have taken over while this one hung or could not reach the database.
             self.back += self.book.drop_all()
             return False
-        stale = now - claiming.lease_seconds() / 2
+        stale, long_ago = now - claiming.lease_seconds() / 2, now - LONGEST_WAIT_SECONDS
         at = self.database.now()
         probing = self.transport.outage.failing  # A single request tests the proxy.
         for _ in range(int(not self.slots.in_flight) if probing else STARTS_AT_ONCE):
@@ -211,8 +211,10 @@ class Engine:
                 return False
             lane, delivery = started
             url = cast(Address, lane.address).url
-            if delivery.claimed_at < stale or self.database.is_held(url, delivery.claimed_at):
-                # The claim might end before the attempt does, or an operator holds the host.
+            at_latest = long_ago if lane.waited else stale
+            if delivery.claimed_at < at_latest or self.database.is_held(url, delivery.claimed_at):
+                # The webhook may be paused by now, the claim might end before the attempt does, or
+                # an operator holds the host.
                 self.back += [delivery, *self.book.drop(lane)]
                 self.book.wake(lane)
             else:

@@ -27,8 +27,11 @@ SLOW_SLOTS = SLOTS // 2
 FIRST_SLOTS = SLOW_SLOTS // 4
 # Claiming stops while this many claimed deliveries could be sent.
 ENOUGH_HELD = 640
-# Limit of a webhook's deliveries claimed ahead, which follow the successes between two claims.
+# Limit of a quick webhook's deliveries claimed ahead, which are twice its successes between claims.
 STOCK = 384
+# Deliveries that wait for a slot, or for their receiver, are claimed again after this time, as only
+# a claim notices that their webhook was paused or deleted meanwhile.
+LONGEST_WAIT_SECONDS = 1.0
 # Requests in a row without an answer after which a host's webhooks share one request at a time.
 DEAD_AFTER = 3
 
@@ -77,6 +80,8 @@ class Lane:
     failing: bool = False
     # The lane is transferred to another loop once nothing of it is in flight.
     leaving: bool = False
+    # Its claimed deliveries had to wait for a slot or for the receiver.
+    waited: bool = False
     # Seconds for which it stays a lane while it is idle.
     keep: float = KEEP_SECONDS
     fresh: deque[Claimed] = field(default_factory=deque)
@@ -140,7 +145,8 @@ class Slots:
         if lane.pace.slow:
             free = min(free, self._slow_room(lane))
         room = min(lane.limit(now) - lane.in_flight, free)
-        return room + min(2 * lane.answered, STOCK) - lane.stock
+        ahead = 0 if lane.pace.slow else min(2 * lane.answered, STOCK)
+        return room + ahead - lane.stock
 
     def room_ahead(self, now: float) -> tuple[int, int]:
         """Return how many more deliveries of quick webhooks to claim, and of slow ones.
@@ -165,6 +171,7 @@ class Slots:
 
     def hold(self, lane: Lane, delivery: Claimed) -> None:
         """Store a claimed delivery until its turn."""
+        lane.waited &= lane.stock > 0
         (lane.again if delivery.step else lane.fresh).append(delivery)
         self.holding += 1
         self.to_start.add(lane)
@@ -178,8 +185,10 @@ class Slots:
             lane = self.to_start.next()
             if lane.in_flight >= lane.limit(now):
                 # It gets its next turn when one of its requests ends.
+                lane.waited = True
                 continue
             if not self.has_slot(lane):
+                lane.waited = True
                 self.to_start.add(lane)
                 continue
             delivery = (lane.fresh or lane.again).popleft()

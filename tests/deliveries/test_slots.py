@@ -154,6 +154,8 @@ def test_a_quick_webhook_has_a_stock_of_what_it_answers_between_claims() -> None
     assert slots.allowance(one, 0.0) == grown + 100
     one.answered = 10_000
     assert slots.allowance(one, 0.0) == grown + STOCK
+    one.pace.seconds = 2 * SLOW_SECONDS
+    assert slots.allowance(one, 0.0) == grown
 
 
 def test_a_full_window_does_not_stop_the_others() -> None:

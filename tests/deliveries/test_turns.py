@@ -37,7 +37,7 @@ from deliveries.engine.lending import Loans
 from deliveries.engine.loans import Address, Claimed
 from deliveries.engine.pace import FIRST_SIZE
 from deliveries.engine.recording import AttemptResult
-from deliveries.engine.slots import SLOTS, Slots
+from deliveries.engine.slots import SLOTS, Flight, Slots
 from deliveries.engine.turn import ClaimBatch, Turn
 from deliveries.engine.turns import Database
 from deliveries.http.transport import Transport
@@ -619,6 +619,35 @@ def test_claims_that_waited_too_long_are_given_back(
     assert given_back
     assert set(Delivery.objects.values_list("state", "attempts")) == {(State.DELIVERED, 1)}
     assert len(world.receiver.log) == 16
+
+
+def test_what_waited_for_its_receiver_is_claimed_again(
+    loopback: Policy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its webhook may have been paused, deleted or erased meanwhile: only a claim notices."""
+    flights: list[Flight] = []
+    with closing(Transport(loopback)) as transport:
+        loop = engine(transport)
+        loop.book.add_woken([Woken(7, 1, True)], 0.0, most=0)
+        lane = loop.book._lanes[7]
+        monkeypatch.setattr(loop.database, "has_lease", lambda loop_id: True)
+        monkeypatch.setattr(
+            loop, "start", lambda lane, *_: flights.append(loop.slots.start(lane, 0.0))
+        )
+        url = "https://one.example/in"
+        lane.address = Address(1, url, "one.example", [], None, False, False, None, None)
+        for _ in range(FIRST_SIZE + 2):
+            loop.slots.hold(lane, on_loan(7))
+
+        # The turn at the database may have taken long; the receiver's window is full from now on.
+        loop.start_held(1.1)
+        assert len(flights) == FIRST_SIZE
+        loop.slots.end(flights[0], 1.2)
+        loop.start_held(1.2)
+
+    assert len(flights) == FIRST_SIZE
+    assert len(loop.back) == 2
+    assert len(loop.slots.to_claim) == 1
 
 
 def test_doorbell_makes_the_loop_look_at_once(world: World, loopback: Policy) -> None:
