@@ -178,6 +178,12 @@ class LaneBook:
         if not (lane.claiming or lane.leaving):
             self._slots.to_claim.add(lane)
 
+    def wake_for(self, back: Iterable[Claimed]) -> None:
+        """Queue the lanes of deliveries that are about to be given back."""
+        for delivery in back:
+            if lane := self._lanes.get(delivery.webhook_id):
+                self.wake(lane)
+
     def update_failing(self, results: Iterable[AttemptResult]) -> set[int]:
         """Update which lanes are failing; returns the webhooks that were failing before."""
         failing = set()

@@ -113,6 +113,8 @@ class Engine:
 
         Webhooks that woke up and were not claimed at once are claimed before all else.
         """
+        # A claim of the last turn may have looked for them before they were given back.
+        self.book.wake_for(self.back)
         first, second = self.write, self.look
         if self.woken or not self.looked:
             first, second = second, first

@@ -650,6 +650,24 @@ def test_what_waited_for_its_receiver_is_claimed_again(
     assert len(loop.slots.to_claim) == 1
 
 
+def test_what_is_given_back_is_claimed_in_the_same_turn(
+    loopback: Policy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise a claim that began before it was dropped leaves it idle until the next look."""
+    with closing(Transport(loopback)) as transport:
+        loop = engine(transport)
+        monkeypatch.setattr(loop.runner, "start", lambda work: work.args[0])
+        loop.book.add_woken([Woken(7, 1, True)], 0.0, most=0)
+        loop.book.add_claimed(ClaimBatch(loop.book.next_claims(0.0, 10)))
+        loop.back = [on_loan(7)]
+
+        loop.begin_turn(time.monotonic(), False)
+
+    turn = cast("Turn", loop.turn)
+    assert [each.webhook_id for each in turn.back] == [7]
+    assert turn.claims.rooms.keys() == {7}
+
+
 def test_doorbell_makes_the_loop_look_at_once(world: World, loopback: Policy) -> None:
     world.publish(1)
     give_up = time.monotonic() + PATIENCE_SECONDS
