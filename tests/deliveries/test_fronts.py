@@ -303,6 +303,7 @@ def test_a_webhook_that_comes_back_is_looked_at_anew(loop: Loop, how: str) -> No
     loop.look()
     assert loop.claim(webhook) == []
     Delivery.objects.update(claimed_by=None, claimed_until=None)
+    loop.database.loans.end(str(loop.database.loop_id), {*loop.database.loans.ids})
 
     loop.database.take(Turn(**{how: [webhook.pk]}, unfinished=[webhook.pk]))
 
