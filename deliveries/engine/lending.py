@@ -85,14 +85,20 @@ class Loans:
         began = clock.monotonic()
         starts = self._fronts.starts(rooms, began)
         claimed, claims.more, suspected, since = claiming.claim(loop_id, rooms, since=starts)
-        # A claim that ended while the database was away is prolonged by this, once: its request
-        # has been sent, and the result is still to be recorded.
-        prolonged = self.ids.intersection(each.id for each in claimed) - self._prolonged
-        self._prolonged |= prolonged
-        claims.claimed = [each for each in claimed if each.id not in prolonged]
+        claims.claimed = self._new(claimed)
         now = clock.monotonic()
         claims.keep = self._fronts.move(starts, since, now - began, now)
         return suspected
+
+    def _new(self, claimed: Sequence[Claimed]) -> list[Claimed]:
+        """Return those that are to be sent.
+
+        A claim that ended while the database was away has been prolonged, once: its request has
+        been sent, and the result is still to be recorded.
+        """
+        prolonged = self.ids.intersection(each.id for each in claimed) - self._prolonged
+        self._prolonged |= prolonged
+        return [each for each in claimed if each.id not in prolonged]
 
     def _try_suspects(
         self, loop_id: str, rooms: dict[int, int], addresses: Addresses

@@ -113,7 +113,7 @@ class Engine:
 
         Webhooks that woke up and were not claimed at once are claimed before all else.
         """
-        # A claim of the last turn may have looked for them before they were given back.
+        # They are woken here, as a claim of the last turn may have looked for them in vain.
         self.book.wake_for(self.back)
         first, second = self.write, self.look
         if self.woken or not self.looked:
@@ -218,7 +218,6 @@ class Engine:
                 # The webhook may be paused by now, the claim might end before the attempt does, or
                 # an operator holds the host.
                 self.back += [delivery, *self.book.drop(lane)]
-                self.book.wake(lane)
             else:
                 self.start(lane, delivery, at, now)
         return not probing
@@ -243,7 +242,6 @@ class Engine:
             if unseen or reply.error in judging.NOT_ASKED:
                 # The loop may have missed the response, or sent nothing: the receiver did not fail.
                 self.back.append(context.delivery)
-                self.book.wake(lane)
                 continue
             seconds = reply.duration_ms / 1000
             result = judging.judge(context, reply, random.random())  # noqa: S311 - jitter
@@ -263,7 +261,8 @@ class Engine:
         """Return how many seconds to wait for the network, or for the bell."""
         if self.turn:
             return min(IDLE_SECONDS, self.runner.seconds_left(now))
-        if self.results or self.slots.in_flight or (self.slots.to_claim and not self.halted):
+        writes = self.results or self.back
+        if writes or self.slots.in_flight or (self.slots.to_claim and not self.halted):
             return min(LOOK_EVERY_SECONDS, max(LOOK_EVERY_SECONDS / 6, self.look_at - now))
         return max(0.0, min(self.look_at, self.tidy_at) - now)
 
