@@ -85,16 +85,16 @@ class Loans:
         began = clock.monotonic()
         starts = self._fronts.starts(rooms, began)
         claimed, claims.more, suspected, since = claiming.claim(loop_id, rooms, since=starts)
-        claims.claimed = self._new(claimed)
+        claims.claimed = self._unsent(claimed)
         now = clock.monotonic()
         claims.keep = self._fronts.move(starts, since, now - began, now)
         return suspected
 
-    def _new(self, claimed: Sequence[Claimed]) -> list[Claimed]:
-        """Return those that are to be sent.
+    def _unsent(self, claimed: Sequence[Claimed]) -> list[Claimed]:
+        """Return claimed deliveries without those on loan already, which have been prolonged by it.
 
-        A claim that ended while the database was away has been prolonged, once: its request has
-        been sent, and the result is still to be recorded.
+        Claims end while the database is away; the request was sent, and its result will be
+        recorded. The second time it is returned: the loop may have lost sight of the delivery.
         """
         prolonged = self.ids.intersection(each.id for each in claimed) - self._prolonged
         self._prolonged |= prolonged

@@ -213,8 +213,8 @@ class Engine:
                 return False
             lane, delivery = started
             url = cast(Address, lane.address).url
-            at_latest = long_ago if lane.waited else stale
-            if delivery.claimed_at < at_latest or self.database.is_held(url, delivery.claimed_at):
+            oldest = long_ago if lane.waited else stale
+            if delivery.claimed_at < oldest or self.database.is_held(url, delivery.claimed_at):
                 # The webhook may be paused by now, the claim might end before the attempt does, or
                 # an operator holds the host.
                 self.back += [delivery, *self.book.drop(lane)]

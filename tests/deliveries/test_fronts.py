@@ -302,6 +302,7 @@ def test_a_webhook_that_comes_back_is_looked_at_anew(loop: Loop, how: str) -> No
     publish(company, 1)
     loop.look()
     assert loop.claim(webhook) == []
+    # The claim has ended, and the loop knows it; otherwise it would take the next for the same.
     Delivery.objects.update(claimed_by=None, claimed_until=None)
     loop.database.loans.end(str(loop.database.loop_id), {*loop.database.loans.ids})
 

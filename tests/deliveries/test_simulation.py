@@ -214,7 +214,7 @@ def test_a_scene_shows_an_engine(
     monkeypatch.setattr(where, name, getattr(where, name).replace(old, new))
     if words == "in flight twice":
         # A loop sends nothing that it has on loan, so this has to be broken as well.
-        monkeypatch.setattr(Loans, "_new", lambda loans, claimed: list(claimed))
+        monkeypatch.setattr(Loans, "_unsent", lambda loans, claimed: list(claimed))
 
     assert any(says(plan, world, words) for plan in plans_of(scene))
 

@@ -29,7 +29,7 @@ IN_TRANSACTION = (TransactionStatus.INTRANS, TransactionStatus.INERROR)
 LOOK_AFTER_MS = 20
 BLOCKED = "SELECT cardinality(pg_blocking_pids(%s)) > 0"
 # A backend that waits for a lock does not notice that its client is gone.
-END = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE pid = %s"
+END_BACKEND = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE pid = %s"
 # Schema `simulated` precedes pg_catalog, so that the service's statements read the simulated time.
 # The clock is a file whose size is the elapsed microseconds, as nothing else can be changed for
 # all connections at once without a statement.
@@ -231,7 +231,7 @@ class Lines:
             return
         number = link.pgconn.backend_pid
         link.pgconn.finish()
-        while self._ask(END, number):
+        while self._ask(END_BACKEND, number):
             pass
 
     def _break(self, statement: Statement, link: Any, back: float = 0.001) -> None:
