@@ -133,6 +133,24 @@ UPDATE deliveries_delivery_open AS delivery SET claimed_by = NULL, claimed_until
 FROM unnest(%(ids)s::uuid[], %(claims)s::uuid[]) AS loan(id, claim)
 WHERE delivery.id = ANY(%(ids)s::uuid[]) AND delivery.id = loan.id
   AND delivery.claimed_by = loan.claim
+RETURNING delivery.webhook_id, delivery.due_at
+"""
+
+# Wakes up a webhook that has a delivery due in a slice of its past, and tells since when.
+FIND_BEHIND = """
+WITH behind AS MATERIALIZED (
+  SELECT due.due_at FROM (VALUES (0), (1)) AS turn(again) CROSS JOIN LATERAL (
+    SELECT due_at FROM deliveries_delivery_open
+    WHERE webhook_id = %(webhook)s::bigint AND least(step, 1) = turn.again
+      AND due_at >= %(since)s AND due_at < %(until)s
+      AND (claimed_until IS NULL OR claimed_until <= statement_timestamp()
+        OR claimed_by = ANY(ARRAY(SELECT id FROM deliveries_loop WHERE lost)))
+    ORDER BY due_at LIMIT 1) AS due
+), woken AS (
+  INSERT INTO deliveries_wakeup (webhook_id, due_at)
+  SELECT %(webhook)s::bigint, statement_timestamp() FROM behind LIMIT 1
+)
+SELECT min(due_at) FROM behind
 """
 
 
@@ -187,11 +205,26 @@ def just_before(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC) - timedelta(microseconds=1)
 
 
-def give_back(claimed: Sequence[Claimed]) -> None:
-    """End claims early, so that any loop can claim the deliveries again."""
+def give_back(claimed: Sequence[Claimed]) -> list[tuple[int, datetime]]:
+    """End claims early, so that any loop can claim the deliveries again.
+
+    Returns the webhook of each whose claim had not ended yet, and since when it is due.
+    """
     with statements.cursor() as cursor:
         ids, claims = [each.id for each in claimed], [each.claim for each in claimed]
         cursor.execute(GIVE_BACK, {"ids": ids, "claims": claims})
+        return cursor.fetchall()
+
+
+def find_behind(webhook_id: int, since: datetime, until: datetime) -> datetime | None:
+    """Return the first due time of a webhook's deliveries from `since` on and before `until`.
+
+    None if nothing was due then that could be claimed. Otherwise the webhook wakes up.
+    """
+    with statements.cursor() as cursor:
+        cursor.execute(FIND_BEHIND, {"webhook": webhook_id, "since": since, "until": until})
+        (due_at,) = cursor.fetchone() or (None,)
+        return due_at
 
 
 def parameters(

@@ -103,6 +103,11 @@ WHERE locktype = 'relation' AND relation = 'deliveries_wakeup'::regclass
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
 """
 
+FIND_BEHIND = """
+SELECT due_at FROM deliveries_wakeup WHERE due_at >= %(since)s AND due_at < %(until)s
+ORDER BY due_at LIMIT 1
+"""
+
 RELEASE = """
 WITH released AS (
   DELETE FROM deliveries_lane
@@ -115,7 +120,8 @@ WHERE webhook_id = ANY(%(unfinished)s::bigint[])
 """
 
 # Ends claims that a loop has without knowing it, because the answer to a statement was lost, and
-# wakes up all of its webhooks once more.
+# wakes up all of its webhooks once more. Wake-ups may be lost as well that came before the front
+# with which a webhook was transferred.
 RECOVER = """
 WITH own AS MATERIALIZED (
   SELECT webhook_id FROM deliveries_lane WHERE loop_id = %(loop)s::uuid
@@ -123,6 +129,9 @@ WITH own AS MATERIALIZED (
   UPDATE deliveries_delivery_open SET claimed_by = NULL, claimed_until = NULL
   WHERE webhook_id = ANY(ARRAY(SELECT webhook_id FROM own)) AND claimed_by = %(loop)s::uuid
     AND id <> ALL(%(on_loan)s::uuid[])
+), anew AS (
+  UPDATE deliveries_lane SET since = NULL
+  WHERE webhook_id = ANY(ARRAY(SELECT webhook_id FROM own)) AND since IS NOT NULL
 )
 INSERT INTO deliveries_wakeup (webhook_id, due_at)
 SELECT webhook_id, statement_timestamp() FROM own
@@ -198,7 +207,7 @@ class WakeUps(NamedTuple):
     more: bool
     addresses: dict[int, Address]
     first: datetime | None
-    heard: list[tuple[int, datetime]]
+    heard: dict[int, datetime]
 
 
 def settled() -> datetime:
@@ -228,7 +237,15 @@ def take(loop_id: str, most: int, leave: float = 0.0, *, since: datetime = BEGIN
     ready = [row for row in heard if row[1]]
     addresses = {row[0]: rendering.address(*row[4:]) for row in ready if row[5]}
     woken = [Woken(*row[:3]) for row in ready]
-    return WakeUps(woken, more, addresses, first, [(row[0], row[3]) for row in heard])
+    return WakeUps(woken, more, addresses, first, {row[0]: row[3] for row in heard})
+
+
+def find_behind(since: datetime, until: datetime) -> datetime | None:
+    """Return when the first wake-up is due from `since` on and before `until`; None without one."""
+    with statements.cursor() as cursor:
+        cursor.execute(FIND_BEHIND, {"since": since, "until": until})
+        (due_at,) = cursor.fetchone() or (None,)
+        return due_at
 
 
 def release(loop_id: str, webhook_ids: Collection[int], unfinished: Collection[int] = ()) -> None:

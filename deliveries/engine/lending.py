@@ -1,9 +1,17 @@
 """Deliveries that a loop has on loan: claimed, and neither recorded nor given back."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
-from deliveries.engine import claiming, clock, holding, lanes, rendering, setting_aside
+from deliveries.engine import (
+    claiming,
+    clock,
+    holding,
+    lanes,
+    rendering,
+    setting_aside,
+    sharing,
+)
 from deliveries.engine.fronts import Fronts
 from deliveries.engine.loans import Address, Claimed
 from deliveries.engine.quarantine import Suspects
@@ -51,19 +59,32 @@ class Loans:
             self.ids.update(each.id for each in claims.claimed)
         claims.more |= catching_up
 
-    def notice(self, heard: Iterable[tuple[int, datetime]]) -> None:
-        """Note of webhooks from when on something has appeared: the times of their wake-ups."""
-        self._fronts.lower(heard)
+    def notice(self, loop_id: str, heard: Mapping[int, datetime], new: Collection[int]) -> None:
+        """Note of webhooks from when on something has appeared: the times of their wake-ups.
+
+        `new`: those that this loop has just taken; others may have come from another loop.
+        """
+        self._fronts.begin(new)
+        if unknown := self._fronts.unknown(heard):
+            self._fronts.inherit(sharing.inherited(loop_id, unknown), clock.monotonic())
+        self._fronts.lower(heard.items())
+
+    def worth_passing_on(self, webhook_ids: Iterable[int]) -> dict[int, datetime]:
+        """Return the fronts that a loop should get with these webhooks, where there are such."""
+        return self._fronts.worth_passing_on(webhook_ids)
 
     def forget(self, webhook_ids: Iterable[int]) -> None:
         """Forget webhooks that this loop no longer has."""
         self._fronts.forget(webhook_ids)
 
+    def look_behind(self) -> None:
+        """Look for what claims from the fronts have missed, where one of everything takes long."""
+        self._fronts.walk(claiming.find_behind)
+
     def give_back(self, deliveries: Sequence[Claimed]) -> None:
         """Give deliveries back, so that any loop can claim them."""
         if deliveries:
-            claiming.give_back(deliveries)
-            self._fronts.forget({each.webhook_id for each in deliveries})
+            self._fronts.lower(claiming.give_back(deliveries))
             self.end(deliveries[0].claim, {each.id for each in deliveries})
 
     def end(self, loop_id: str, ids: set[str]) -> None:

@@ -3,7 +3,8 @@
 deliveries.engine.standing_by decides when.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from datetime import datetime
 
 from deliveries import statements
 from deliveries.engine.lanes import release
@@ -28,14 +29,20 @@ WITH heir AS MATERIALIZED (
     ELSE (SELECT count(*) FROM deliveries_lane WHERE loop_id = loop.id) END, started_at, id
   LIMIT 1 FOR SHARE OF loop
 ), given AS (
-  UPDATE deliveries_lane SET loop_id = heir.id FROM heir
-  WHERE webhook_id = ANY(%(webhooks)s::bigint[]) AND loop_id = %(loop)s::uuid
-  RETURNING webhook_id
+  UPDATE deliveries_lane AS lane SET loop_id = heir.id, since = gift.since
+  FROM heir, unnest(%(webhooks)s::bigint[], %(since)s::timestamptz[]) AS gift(webhook_id, since)
+  WHERE lane.webhook_id = ANY(%(webhooks)s::bigint[]) AND lane.webhook_id = gift.webhook_id
+    AND loop_id = %(loop)s::uuid
+  RETURNING lane.webhook_id
 ), woken AS (
   INSERT INTO deliveries_wakeup (webhook_id, due_at)
   SELECT webhook_id, statement_timestamp() FROM given
 )
 SELECT webhook_id FROM given
+"""
+INHERITED = """
+SELECT webhook_id, since FROM deliveries_lane
+WHERE webhook_id = ANY(%(webhooks)s::bigint[]) AND loop_id = %(loop)s::uuid AND since IS NOT NULL
 """
 # Minimum lead over the smallest loop, which has the fewest lanes, before rebalancing: absolute, and
 # as a part of the own lanes.
@@ -52,11 +59,32 @@ def surplus(loop_id: str) -> int:
     return difference // 2 if difference > max(UNEVEN, own // UNEVEN_PART) else 0
 
 
-def transfer(loop_id: str, webhook_ids: Collection[int], *, hand_back: bool = False) -> None:
-    """Transfer webhooks to the smallest loop, or back to the oldest; if alone, release them."""
-    values = {"loop": loop_id, "webhooks": list(webhook_ids), "hand_back": hand_back}
+def transfer(
+    loop_id: str,
+    webhook_ids: Collection[int],
+    *,
+    fronts: Mapping[int, datetime] | None = None,
+    hand_back: bool = False,
+) -> None:
+    """Transfer webhooks to the smallest loop, or back to the oldest; if alone, release them.
+
+    `fronts`: those that the other loop gets with them.
+    """
+    values = {
+        "loop": loop_id,
+        "webhooks": list(webhook_ids),
+        "since": [(fronts or {}).get(webhook_id) for webhook_id in webhook_ids],
+        "hand_back": hand_back,
+    }
     with statements.cursor() as cursor:
         cursor.execute(TRANSFER, values)
         transferred = {webhook_id for (webhook_id,) in cursor.fetchall()}
     if remaining := set(webhook_ids) - transferred:
         release(loop_id, remaining, remaining)
+
+
+def inherited(loop_id: str, webhook_ids: Collection[int]) -> dict[int, datetime]:
+    """Return the fronts with which other loops have transferred webhooks to this one."""
+    with statements.cursor() as cursor:
+        cursor.execute(INHERITED, {"loop": loop_id, "webhooks": list(webhook_ids)})
+        return dict(cursor.fetchall())

@@ -170,6 +170,8 @@ class Database:
         if self.loop_id is None:
             return
         if turn.listening:
+            self._front.walk(lanes.find_behind)
+            self.loans.look_behind()
             self._find_missed()
             self._look_around(turn, self.loop_id, clock.monotonic())
         if turn.claims.rooms:
@@ -186,7 +188,8 @@ class Database:
             loop_id, WAKEUPS_AT_ONCE, leave, since=since
         )
         self._looked(since, first, began)
-        self.loans.notice(heard)
+        new = {each.webhook_id for each in turn.woken if each.is_new}
+        self.loans.notice(loop_id, heard, new)
         return addresses
 
     def _since(self, settle_every: float) -> datetime:
@@ -202,13 +205,19 @@ class Database:
     def _release(self, turn: Turn) -> None:
         self.loans.give_back(turn.back)
         turn.back = []
+        if turn.released and (self.stop() or self.yields):
+            passed_on = self.loans.worth_passing_on(turn.released)
+            turn.to_transfer += passed_on
+            turn.released = [each for each in turn.released if each not in passed_on]
         if turn.released and self.loop_id:
             lanes.release(self.loop_id, turn.released, turn.unfinished)
             self.loans.forget(turn.released)
             turn.released = []
         if turn.to_transfer and self.loop_id:
-            sharing.transfer(self.loop_id, turn.to_transfer, hand_back=turn.hands_back)
-            self.loans.forget(turn.to_transfer)
+            webhooks, back = turn.to_transfer, turn.hands_back
+            fronts = self.loans.worth_passing_on(webhooks)
+            sharing.transfer(self.loop_id, webhooks, fronts=fronts, hand_back=back)
+            self.loans.forget(webhooks)
             turn.to_transfer = []
 
     def _record(self, turn: Turn) -> None:

@@ -169,7 +169,8 @@ CREATE INDEX wakeup_due ON deliveries_wakeup (due_at);
 
 CREATE TABLE deliveries_lane (
   webhook_id bigint PRIMARY KEY,
-  loop_id uuid NOT NULL
+  loop_id uuid NOT NULL,
+  since timestamptz
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000,
         autovacuum_vacuum_cost_delay = 0);
 
@@ -262,6 +263,7 @@ class Migration(migrations.Migration):
                     fields=[
                         ("webhook_id", models.BigIntegerField(primary_key=True, serialize=False)),
                         ("loop_id", models.UUIDField()),
+                        ("since", models.DateTimeField(null=True)),
                     ],
                     options={
                         "db_table": "deliveries_lane",

@@ -51,6 +51,8 @@ class TakenLane(models.Model):
 
     webhook_id = models.BigIntegerField(primary_key=True)
     loop_id = models.UUIDField()
+    # The front with which another loop has transferred it (deliveries.engine.fronts).
+    since = models.DateTimeField(null=True)
 
     class Meta:
         db_table = "deliveries_lane"

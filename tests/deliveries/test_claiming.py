@@ -13,6 +13,7 @@ from django.utils import timezone
 from companies.models import Company
 from deliveries import publishing, statements
 from deliveries.engine import claiming
+from deliveries.engine.fronts import BEGINNING
 from deliveries.models import Delivery, Event, Health, Loop
 from tests import builders as build
 from tests.sending import claim, loop_id
@@ -248,7 +249,12 @@ def test_reads_no_more_when_the_planner_believes_the_queue_empty(company: Compan
         plan = "\n".join(line for (line,) in cursor.fetchall())
         cursor.execute(f"EXPLAIN {claiming.GIVE_BACK}", {"ids": loans, "claims": loans})
         giving_back = "\n".join(line for (line,) in cursor.fetchall())
+        times = {"since": BEGINNING, "until": timezone.now()}
+        cursor.execute(f"EXPLAIN {claiming.FIND_BEHIND}", {"webhook": webhook.pk, **times})
+        looking_behind = "\n".join(line for (line,) in cursor.fetchall())
 
+    assert "Index Scan using delivery_due" in looking_behind
+    assert "Sort" not in looking_behind
     assert "Index Cond: (id = ANY" in giving_back, giving_back
     assert "Index Scan using delivery_due" in plan
     assert "Index Scan using delivery_order" in plan

@@ -16,11 +16,13 @@ from django.utils import timezone
 from companies.models import Company
 from companies.services import set_active
 from deliveries import publishing, redelivery, statements
-from deliveries.engine import claiming, clock, lanes, recording
+from deliveries.engine import claiming, clock, lanes, recording, sharing
 from deliveries.engine.fronts import (
     BEGINNING,
     FIRST_WAIT_SECONDS,
     LONG_SECONDS,
+    MOST_SLICES,
+    SLICE_SECONDS,
     WHOLE_PART,
     Front,
     Fronts,
@@ -55,11 +57,96 @@ def test_a_long_look_comes_again_soon_in_case_the_database_was_slow() -> None:
     for seconds in (1.0, 1.0, 1.0, 0.001, 1.0, 0.1, 0.1, 0.1):
         front.move(BEGINNING, NOON, seconds, now)
         waits.append(front.wait)
-        assert front.start(now + front.wait - 0.5) == NOON
+        is_long = seconds > LONG_SECONDS
+        assert (front.start(now + front.wait - 0.5), front.walks(now + front.wait - 0.5)) == (
+            NOON,
+            False,
+        )
         now += front.wait
-        assert front.start(now) == BEGINNING
+        assert (front.start(now), front.walks(now)) == (NOON if is_long else BEGINNING, is_long)
 
     assert waits == [300, 600, 1200, 10, 300, 600, 1000, 1000]
+
+
+class Past:
+    """A queue's past, in which a second takes `seconds_each` to read; `due`: what is left in it."""
+
+    def __init__(
+        self, monkeypatch: pytest.MonkeyPatch, seconds_each: float = 0.0, *, slow: float = 0.0
+    ) -> None:
+        self.now, self.seconds_each, self.slow = 0.0, seconds_each, slow
+        self.began = NOON - timedelta(minutes=30)
+        self.due: list[datetime] = []
+        self.slices: list[tuple[datetime, datetime]] = []
+        monkeypatch.setattr(clock, "monotonic", lambda: self.now)
+
+    def find(self, since: datetime, until: datetime) -> datetime | None:
+        self.slices.append((since, until))
+        to_read = max(until - max(since, self.began), timedelta())
+        self.now += 0.001 + self.slow + self.seconds_each * to_read.total_seconds()
+        return min((each for each in self.due if since <= each < until), default=None)
+
+    def walk(self, front: Front) -> list[float]:
+        """Walk to the beginning; returns how long each slice took."""
+        took: list[float] = []
+        goes_on = True
+        while goes_on:
+            began = self.now
+            goes_on = front.walk(self.find)
+            took.append(self.now - began)
+        return took
+
+
+def long_ago(seconds: float = 0.2) -> Front:
+    """Return a front at NOON, whose look from the beginning took long and is due again."""
+    front = Front()
+    front.move(BEGINNING, NOON, seconds, -2 * FIRST_WAIT_SECONDS)
+    return front
+
+
+def test_a_look_that_takes_long_is_taken_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hold up events for no longer than a slice, and leave out nothing."""
+    front, past = long_ago(), Past(monkeypatch, 0.0002)
+    past.due = [NOON - timedelta(minutes=20)]
+
+    took = past.walk(front)
+
+    assert max(took) < 3 * SLICE_SECONDS
+    assert len(took) < MOST_SLICES / 2
+    ends = [until for _, until in past.slices]
+    assert [since for since, _ in past.slices] == [*ends[1:], BEGINNING]
+    assert ends[0] == NOON
+    assert front.start(past.now) == past.due[0]
+    assert not front.walk(past.find)
+    assert front.wait == 2 * FIRST_WAIT_SECONDS
+    assert front.walks(past.now + front.wait)
+
+
+def test_a_look_that_no_longer_takes_long_is_taken_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out what each slice takes however little it reads."""
+    front, past = long_ago(), Past(monkeypatch, slow=0.03)
+
+    past.walk(front)
+
+    assert front.start(past.now + 1) == BEGINNING
+
+
+def test_slices_come_to_an_end_on_a_machine_that_is_too_busy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    front, past = long_ago(), Past(monkeypatch, 1.0)
+
+    assert len(past.walk(front)) == MOST_SLICES + 1
+    assert past.slices[-1][0] == BEGINNING
+
+
+def test_a_clock_set_to_the_beginning_of_time_ends_the_look(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    front = Front()
+    front.move(BEGINNING, BEGINNING, 0.2, -2 * FIRST_WAIT_SECONDS)
+
+    assert len(Past(monkeypatch).walk(front)) == 1
 
 
 def test_a_front_follows_a_clock_that_was_set_back() -> None:
@@ -77,6 +164,30 @@ def test_one_webhook_at_a_time_is_looked_at_anew() -> None:
     fronts.move(fronts.starts([1, 2, 3], 0.0), dict.fromkeys([1, 2], NOON), 0.001, 0.0)
 
     assert fronts.starts([1, 2, 3], 60.0) == {1: BEGINNING, 2: NOON, 3: BEGINNING}
+
+
+def test_slices_are_taken_of_one_webhook_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    fronts, past, seen = Fronts(), Past(monkeypatch, 0.0002), []
+    fronts.move(fronts.starts([1, 2], -900.0), dict.fromkeys([1, 2], NOON), 0.2, -900.0)
+
+    def find(webhook_id: int, since: datetime, until: datetime) -> datetime | None:
+        seen.append(webhook_id)
+        return past.find(since, until)
+
+    fronts.walk(find)
+    assert seen == []
+    for _ in range(200):
+        assert fronts.starts([1, 2], past.now) == {1: NOON, 2: NOON}
+        fronts.walk(find)
+    one = seen.count(1)
+    assert seen == one * [1] + one * [2]
+
+    fronts.forget([1])
+    past.now += 900.0
+    fronts.starts([2], past.now)
+    fronts.forget([2])
+    fronts.walk(find)
+    assert len(seen) == 2 * one
 
 
 def test_webhooks_are_kept_whose_claim_from_the_beginning_took_long() -> None:
@@ -102,13 +213,14 @@ class Loop:
     """Engine loop without a network, which claims whatever wakes up, from the fronts alone."""
 
     def __init__(self) -> None:
-        self.database = Database(lambda: False)
+        self.stops = False
+        self.database = Database(lambda: self.stops)
         self.claimed: list[int] = []
 
     def look(self) -> list[int]:
         """Look once for wake-ups; returns the shipments of the deliveries claimed."""
         self.claimed = []
-        turn = Turn(on_wake=self.rooms, on_claim=self.note)
+        turn = Turn(on_wake=self.rooms, on_claim=self.note, listening=True)
         self.database.take(turn)
         return sorted(self.claimed)
 
@@ -340,6 +452,206 @@ def test_a_row_that_was_locked_is_found_by_a_look_from_the_beginning(
     monkeypatch.setattr(clock, "monotonic", lambda: 1e15)
 
     assert loop.claim(webhook) == [1]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_row_that_was_locked_is_found_by_slices_where_a_look_from_the_beginning_takes_long(
+    loop: Loop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("deliveries.engine.fronts.LONG_SECONDS", -1.0)
+    company = build.company()
+    webhook = build.webhook(company)
+    publish(company, 1)
+    with held_open(lambda: list(Delivery.objects.select_for_update())):
+        assert loop.look() == []
+        publish(company, 2)
+        assert loop.look() == [2]
+
+    monkeypatch.setattr(clock, "monotonic", lambda: 1e15)
+    assert loop.claim(webhook) == []
+    sent = [shipment for _ in range(60) for shipment in loop.look()]
+
+    assert sent == [1]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("state", ["claimed", "not yet due", "another's"])
+def test_slices_find_nothing_that_is_not_to_be_claimed(loop: Loop, state: str) -> None:
+    company = build.company()
+    webhook, other = build.webhook(company), build.webhook(company, type_id=2)
+    publish(company, 1)
+    (delivery,) = Delivery.objects.all()
+    due_at, webhook_id = delivery.due_at, webhook.pk
+    assert claiming.find_behind(webhook.pk, BEGINNING, due_at) is None
+    Wakeup.objects.all().delete()
+    if state == "claimed":
+        loop.look()
+        loop.claim(webhook)
+    elif state == "another's":
+        webhook_id = other.pk
+
+    until = due_at if state == "not yet due" else due_at + timedelta(seconds=1)
+
+    assert claiming.find_behind(webhook_id, BEGINNING, until) is None
+    assert not Wakeup.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_wakeup_before_the_front_is_found_by_slices(
+    loop: Loop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("deliveries.engine.fronts.LONG_SECONDS", -1.0)
+    company = build.company()
+    build.webhook(company)
+    loop.look()
+    publish(company, 1)
+    Wakeup.objects.update(due_at=timezone.now() - timedelta(hours=9))
+    assert loop.look() == []
+
+    monkeypatch.setattr(clock, "monotonic", lambda: 1e15)
+
+    assert [shipment for _ in range(60) for shipment in loop.look()] == [1]
+
+
+class Looks:
+    """The times from which on deliveries were looked for."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.starts: list[datetime] = []
+        claim = claiming.claim
+
+        def note(loop_id: str, rooms: dict[int, int], **options: Any) -> claiming.Claims:
+            self.starts += options["since"].values()
+            return claim(loop_id, rooms, **options)
+
+        monkeypatch.setattr(claiming, "claim", note)
+
+    @property
+    def from_the_beginning(self) -> list[bool]:
+        return [each == BEGINNING for each in self.starts]
+
+
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch) -> Looks:
+    return Looks(monkeypatch)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_given_back_lowers_the_front(loop: Loop, looks: Looks) -> None:
+    company = build.company()
+    webhook = build.webhook(company)
+    publish(company, 1)
+    loop.look()
+    publish(company, 2)
+    assert loop.look() == [2]
+    sent = loop.last
+    loop.claim(webhook)
+
+    loop.database.loans.give_back(sent)
+
+    assert loop.claim(webhook) == [2]
+    due_at = Delivery.objects.get(subject_id=2).due_at
+    assert looks.starts[-1] == due_at
+
+
+@pytest.fixture
+def heir(loop: Loop, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Loop:
+    """Return another loop, beside one for whose webhooks a look from the beginning takes long."""
+    monkeypatch.setattr("deliveries.engine.fronts.LONG_SECONDS", -1.0)
+    settings.DELIVERY_LOOPS = 2
+    heir = Loop()
+    loop.look()
+    heir.look()
+    return heir
+
+
+def transfer(loop: Loop, webhook: Webhook) -> None:
+    loop.database.take(Turn(to_transfer=[webhook.pk]))
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("why", ["shared", "stopped"])
+def test_a_front_comes_with_its_webhook(loop: Loop, heir: Loop, looks: Looks, why: str) -> None:
+    company = build.company()
+    webhook = build.webhook(company)
+    publish(company, 1)
+    assert loop.look() == [1]
+    if why == "shared":
+        transfer(loop, webhook)
+    else:
+        loop.stops = True
+        loop.database.take(Turn(released=[webhook.pk]))
+
+    publish(company, 2)
+
+    assert heir.look() == [2]
+    assert looks.from_the_beginning == [True, False]
+    assert sharing.inherited(str(loop.database.loop_id), [webhook.pk]) == {}
+    assert sharing.inherited(str(heir.database.loop_id), [webhook.pk]).keys() == {webhook.pk}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_event_that_is_committed_late_is_found_by_the_heir(loop: Loop, heir: Loop) -> None:
+    company = build.company()
+    webhook = build.webhook(company)
+    with held_open(partial(publish, company, 1)):
+        publish(company, 2)
+        assert loop.look() == [2]
+        transfer(loop, webhook)
+        assert heir.look() == []
+
+    assert heir.look() == [1]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_event_is_found_whose_wakeup_the_heir_dropped(loop: Loop, heir: Loop) -> None:
+    company = build.company()
+    webhook = build.webhook(company)
+    with held_open(partial(publish, company, 1)):
+        publish(company, 2)
+        assert loop.look() == [2]
+        transfer(loop, webhook)
+        services.pause(webhook.pk, "")
+    assert heir.look() == []
+
+    services.resume(webhook.pk)
+
+    assert heir.look() == [1]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_heir_that_may_have_missed_a_wakeup_looks_from_the_beginning(
+    loop: Loop, heir: Loop, looks: Looks
+) -> None:
+    company = build.company()
+    webhook = build.webhook(company)
+    with held_open(partial(publish, company, 1)):
+        publish(company, 2)
+        assert loop.look() == [2]
+        transfer(loop, webhook)
+    Wakeup.objects.all().delete()
+
+    heir.database.loans.recover(str(heir.database.loop_id))
+
+    assert heir.look() == [1]
+    assert looks.from_the_beginning == [True, True]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_front_is_not_passed_on_for_which_a_look_takes_no_time(
+    loop: Loop, heir: Loop, looks: Looks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever nobody thought of is found at once then."""
+    monkeypatch.setattr("deliveries.engine.fronts.LONG_SECONDS", 60.0)
+    company = build.company()
+    webhook = build.webhook(company)
+    publish(company, 1)
+    assert loop.look() == [1]
+
+    transfer(loop, webhook)
+
+    assert heir.look() == []
+    assert looks.from_the_beginning == [True, True]
 
 
 @pytest.mark.django_db(transaction=True)

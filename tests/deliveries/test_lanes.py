@@ -12,6 +12,7 @@ from companies.models import Company
 from core.data import encryption
 from deliveries import publishing, redelivery, statements
 from deliveries.engine import lanes, leases, recording, rendering, sharing
+from deliveries.engine.fronts import BEGINNING
 from deliveries.engine.slots import SLOTS
 from deliveries.http.transport import Transport
 from deliveries.models import Delivery, Health, Heartbeat, Loop, State, TakenLane, Wakeup
@@ -532,7 +533,11 @@ def test_wakeups_are_read_through_their_index(company: Company, webhook: Webhook
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN {lanes.TAKE}", taking(loop_id()))
         plan = "\n".join(line for (line,) in cursor.fetchall())
+        times = {"since": BEGINNING, "until": timezone.now()}
+        cursor.execute(f"EXPLAIN {lanes.FIND_BEHIND}", times)
+        looking_behind = "\n".join(line for (line,) in cursor.fetchall())
 
+    assert "Index Only Scan using wakeup_due on deliveries_wakeup" in looking_behind
     assert "Index Scan using wakeup_due on deliveries_wakeup" in plan
     assert "Tid Scan on deliveries_wakeup" in plan
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import closing
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from types import SimpleNamespace
 from typing import cast
@@ -606,9 +606,9 @@ def test_claims_that_waited_too_long_are_given_back(
         old = [each._replace(claimed_at=time.monotonic() - 15.1) for each in claims.claimed]
         return claims._replace(claimed=old)
 
-    def note(claimed: list[Claimed]) -> None:
+    def note(claimed: list[Claimed]) -> list[tuple[int, datetime]]:
         given_back.extend(claimed)
-        give_back(claimed)
+        return give_back(claimed)
 
     monkeypatch.setattr(claiming, "claim", claim_long_ago)
     monkeypatch.setattr(claiming, "give_back", note)
