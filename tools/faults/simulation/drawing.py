@@ -28,6 +28,8 @@ DISTURBED_PART = 0.15
 # seconds would make turns late without a fault; so would these with small sizes, as work takes more
 # turns then.
 FAR_PART, FAR_SECONDS = 0.33, 0.01
+# Every so many seeds have long looks. It has no divisor in common with TURNS, so all scenes do.
+LONG_LOOKS = 7
 # Share of runs with small sizes of the engine.
 SMALL_PART = 0.25
 
@@ -51,7 +53,7 @@ def drawn(seed: int) -> Plan:
     loops = dice.choice((1, 2, 2, 3, 3))
     calm_at = dice.uniform(6.0, 30.0)
     small = dice.random() < SMALL_PART
-    plan = Plan(seed, loops, calm_at, linger, (), small)
+    plan = Plan(seed, loops, calm_at, linger, (), small, long_looks=seed % LONG_LOOKS == 0)
     is_far = dice.random() < FAR_PART
     if seed % TURNS >= len(SCENES):
         things = anything(dice, calm_at)

@@ -95,7 +95,8 @@ class Plan(NamedTuple):
     polls every few milliseconds; less makes a run faster. `small` sets the engine's sizes to
     `process.SMALL`, so that six webhooks are many. `subjects` is their number per company, and
     `claim_seconds` the duration of a claim. `latency` is the longest time that a statement takes to
-    arrive, and its answer, while the database is well.
+    arrive, and its answer, while the database is well. With `long_looks`, looks from the beginning
+    are taken in slices, as they are beside a transaction that stays open.
     """
 
     seed: int
@@ -107,6 +108,7 @@ class Plan(NamedTuple):
     subjects: int = 3
     claim_seconds: float = 30.0
     latency: float = 0.003
+    long_looks: bool = False
 
     def without(self, left_out: set[int]) -> "Plan":
         """Return the plan without the things at these indexes."""

@@ -33,6 +33,10 @@ SMALL = {
     "deliveries.engine.standing_by.PRESSED_SLOTS": 2,
     "deliveries.engine.standing_by.LITTLE_SECONDS": 2.0,
 }
+LONG_LOOKS = {
+    "deliveries.engine.fronts.LONG_SECONDS": -1.0,
+    "deliveries.engine.fronts.FIRST_WAIT_SECONDS": 0.5,
+}
 
 
 def noting(scheduler: Scheduler) -> Any:
@@ -80,6 +84,7 @@ def in_simulated_time(run: Stage, ring: Callable[..., None]) -> Iterator[None]:
         stack.enter_context(patch.object(BoundedConnection, "commit", committing(run.scheduler)))
         for name, value in {
             **(SMALL if run.plan.small else {}),
+            **(LONG_LOOKS if run.plan.long_looks else {}),
             "deliveries.engine.claiming.lease_seconds": lambda: run.plan.claim_seconds,
             "deliveries.engine.clock.monotonic": run.scheduler.monotonic,
             "django.utils.timezone.now": run.scheduler.wall,
