@@ -77,7 +77,7 @@ def taking(loop: str, since: datetime = BEGINNING) -> dict[str, Any]:
     return {"loop": loop, "most": 10, "leave": 0.0, "since": since, **lanes.SIZES}
 
 
-def pages_read(statement: str, values: dict[str, Any]) -> int:
+def pages_read(statement: str, values: dict[str, Any] | list[Any]) -> int:
     """Return how many pages a statement reads, executed with the settings of this connection."""
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement}", values)

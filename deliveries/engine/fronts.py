@@ -191,10 +191,9 @@ class Fronts:
             self._fronts[webhook_id] = front = Front()
             front.inherit(last, now)
 
-    def worth_passing_on(self, webhook_ids: Iterable[int]) -> dict[int, datetime]:
-        """Return the fronts of those webhooks for which a look from the beginning takes long."""
-        fronts = {id: self._fronts[id] for id in webhook_ids if id in self._fronts}
-        return {id: front.last for id, front in fronts.items() if front.is_long}
+    def long(self) -> dict[int, datetime]:
+        """Return the fronts of the webhooks for which a look from the beginning takes long."""
+        return {id: front.last for id, front in self._fronts.items() if front.is_long}
 
     def lower(self, appeared: Iterable[tuple[int, datetime]]) -> None:
         """Move fronts back: of each webhook, something has appeared from a time on."""

@@ -8,7 +8,7 @@ insert wake-ups, so they neither wait for locks nor hold up others.
 Why: decision page engine-wakes-up-by-due-time.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
@@ -106,6 +106,13 @@ WHERE locktype = 'relation' AND relation = 'deliveries_wakeup'::regclass
 FIND_BEHIND = """
 SELECT due_at FROM deliveries_wakeup WHERE due_at >= %(since)s AND due_at < %(until)s
 ORDER BY due_at LIMIT 1
+"""
+
+STORE_FRONTS = """
+UPDATE deliveries_lane AS lane SET since = new.since
+FROM unnest(%(webhooks)s::bigint[], %(since)s::timestamptz[]) AS new(webhook_id, since)
+WHERE lane.webhook_id = ANY(%(webhooks)s::bigint[]) AND lane.webhook_id = new.webhook_id
+  AND loop_id = %(loop)s::uuid
 """
 
 RELEASE = """
@@ -246,6 +253,13 @@ def find_behind(since: datetime, until: datetime) -> datetime | None:
         cursor.execute(FIND_BEHIND, {"since": since, "until": until})
         (due_at,) = cursor.fetchone() or (None,)
         return due_at
+
+
+def store_fronts(loop_id: str, fronts: Mapping[int, datetime | None]) -> None:
+    """Store the fronts of a loop's lanes; None for those that are worth nothing any more."""
+    values = {"loop": loop_id, "webhooks": list(fronts), "since": list(fronts.values())}
+    with statements.cursor() as cursor:
+        cursor.execute(STORE_FRONTS, values)
 
 
 def release(loop_id: str, webhook_ids: Collection[int], unfinished: Collection[int] = ()) -> None:

@@ -70,6 +70,7 @@ UPDATE deliveries_loop SET yields = true WHERE id = (
 RENEW = """
 WITH beat AS (
   UPDATE deliveries_heartbeat SET busy = %(busy)s, proxy_trouble = %(proxy_trouble)s,
+    front = %(front)s,
     lease_until = statement_timestamp() + make_interval(secs => %(lease)s)
   WHERE loop_id = %(loop)s RETURNING loop_id
 ), stopped AS (
@@ -185,15 +186,16 @@ def renew(
     proxy_trouble: str = "",
     stops: bool = False,
     since: datetime = BEGINNING,
+    front: datetime | None = None,
 ) -> Renewal | None:
     """Send a heartbeat that extends the lease; None if other loops have marked this one as lost.
 
     `busy`: slots in use. `stops`: the loop takes no further lanes. `since`: do not look for
-    wake-ups that were due before.
+    wake-ups that were due before. `front`: the loop knows of none before.
     """
     with statements.cursor() as cursor:
         state = {"busy": busy, "proxy_trouble": proxy_trouble[:200], "stops": stops}
-        values = {"loop": loop_id, "lease": LEASE_SECONDS, "since": since, **state}
+        values = {"loop": loop_id, "lease": LEASE_SECONDS, "since": since, "front": front, **state}
         cursor.execute(RENEW, values)
         row = cursor.fetchone()
     return Renewal(*row) if row else None

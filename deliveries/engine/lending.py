@@ -1,5 +1,6 @@
 """Deliveries that a loop has on loan: claimed, and neither recorded nor given back."""
 
+from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
@@ -20,6 +21,7 @@ from deliveries.redelivery import Walks
 from webhooks.targets import host_in
 
 Addresses = dict[int, Address]
+NOTES = 3
 
 
 class Loans:
@@ -29,6 +31,8 @@ class Loans:
         self.ids: set[str] = set()
         self._prolonged: set[str] = set()
         self._fronts = Fronts()
+        self._notes: deque[dict[int, datetime]] = deque(maxlen=NOTES + 1)
+        self._stored: set[int] = set()
         self._suspects = Suspects()
         self._walks = Walks()
 
@@ -69,9 +73,24 @@ class Loans:
             self._fronts.inherit(sharing.inherited(loop_id, unknown), clock.monotonic())
         self._fronts.lower(heard.items())
 
-    def worth_passing_on(self, webhook_ids: Iterable[int]) -> dict[int, datetime]:
-        """Return the fronts that a loop should get with these webhooks, where there are such."""
-        return self._fronts.worth_passing_on(webhook_ids)
+    def long_fronts(self) -> dict[int, datetime]:
+        """Return the fronts of the webhooks for which a look from the beginning takes long."""
+        return self._fronts.long()
+
+    def note_fronts(self, loop_id: str) -> None:
+        """Store the long fronts with their lanes, for whoever asks what has been due longest.
+
+        To be called a NOTES-th of a claim's duration apart: the fronts of before the claims that
+        have not ended are stored, as these were due before the latest ones.
+        """
+        self._notes.append(self._fronts.long())
+        lasting = set.intersection(*(set(each) for each in self._notes))
+        if len(self._notes) <= NOTES:
+            lasting = set()
+        fronts = {id: min(each[id] for each in self._notes) for id in lasting}
+        if changes := {id: fronts.get(id) for id in self._stored | lasting}:
+            lanes.store_fronts(loop_id, changes)
+        self._stored = lasting
 
     def forget(self, webhook_ids: Iterable[int]) -> None:
         """Forget webhooks that this loop no longer has."""

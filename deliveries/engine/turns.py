@@ -19,6 +19,7 @@ from core.watch.log_bound import ATTEMPTS
 from deliveries import statements
 from deliveries.engine import (
     attempt_log,
+    claiming,
     clock,
     lanes,
     leases,
@@ -28,7 +29,7 @@ from deliveries.engine import (
     tallying,
 )
 from deliveries.engine.fronts import BEGINNING, LONG_SECONDS, Front, wait_after
-from deliveries.engine.lending import Loans
+from deliveries.engine.lending import NOTES, Loans
 from deliveries.engine.loans import Address
 from deliveries.engine.portions import Portion
 from deliveries.engine.standing_by import LEAVE_SECONDS
@@ -78,6 +79,7 @@ class Database:
         self._database_time: tuple[datetime, float] | None = None
         self._front, self._settled, self._settled_at = Front(), BEGINNING, -math.inf
         self._orphaned_at = self._missed_at = self._looked_around_at = -math.inf
+        self._noted_at = -math.inf
         self._missed_before, self._missed_wait = lanes.FROM_THE_NEWEST, 0.0
 
     def take(self, turn: Turn) -> Turn:
@@ -174,6 +176,7 @@ class Database:
             self.loans.look_behind()
             self._find_missed()
             self._look_around(turn, self.loop_id, clock.monotonic())
+            self._note_fronts(self.loop_id, clock.monotonic())
         if turn.claims.rooms:
             began = clock.monotonic()
             self.loans.claim(turn.claims, self.loop_id, frozenset(self._held_since))
@@ -206,17 +209,16 @@ class Database:
         self.loans.give_back(turn.back)
         turn.back = []
         if turn.released and (self.stop() or self.yields):
-            passed_on = self.loans.worth_passing_on(turn.released)
-            turn.to_transfer += passed_on
-            turn.released = [each for each in turn.released if each not in passed_on]
+            fronts = self.loans.long_fronts()
+            turn.to_transfer += [each for each in turn.released if each in fronts]
+            turn.released = [each for each in turn.released if each not in fronts]
         if turn.released and self.loop_id:
             lanes.release(self.loop_id, turn.released, turn.unfinished)
             self.loans.forget(turn.released)
             turn.released = []
         if turn.to_transfer and self.loop_id:
-            webhooks, back = turn.to_transfer, turn.hands_back
-            fronts = self.loans.worth_passing_on(webhooks)
-            sharing.transfer(self.loop_id, webhooks, fronts=fronts, hand_back=back)
+            webhooks, fronts = turn.to_transfer, self.loans.long_fronts()
+            sharing.transfer(self.loop_id, webhooks, fronts=fronts, hand_back=turn.hands_back)
             self.loans.forget(webhooks)
             turn.to_transfer = []
 
@@ -262,7 +264,7 @@ class Database:
         if not self.loop_id:
             return None
         since, began = self._since(SETTLE_IDLE_EVERY_SECONDS), clock.monotonic()
-        renewed = leases.renew(self.loop_id, *self.status, stops, since)
+        renewed = leases.renew(self.loop_id, *self.status, stops, since, self._front.last)
         if renewed:
             if not renewed.wakeups:
                 self._looked(since, None, began)
@@ -283,6 +285,11 @@ class Database:
             turn.surplus = sharing.surplus(loop_id)
         elif turn.hands_back:
             turn.surplus = turn.lanes
+
+    def _note_fronts(self, loop_id: str, now: float) -> None:
+        if now >= self._noted_at + claiming.lease_seconds() / NOTES:
+            self._noted_at = now
+            self.loans.note_fronts(loop_id)
 
     def _find_missed(self) -> None:
         began = clock.monotonic()

@@ -192,7 +192,8 @@ CREATE TABLE deliveries_heartbeat (
   loop_id uuid PRIMARY KEY,
   lease_until timestamptz NOT NULL,
   busy smallint NOT NULL DEFAULT 0 CHECK (busy >= 0),
-  proxy_trouble varchar(200) NOT NULL DEFAULT ''
+  proxy_trouble varchar(200) NOT NULL DEFAULT '',
+  front timestamptz
 ) WITH (fillfactor = 50);
 """
 
@@ -253,6 +254,7 @@ class Migration(migrations.Migration):
                             "proxy_trouble",
                             models.CharField(blank=True, db_default="", max_length=200),
                         ),
+                        ("front", models.DateTimeField(null=True)),
                     ],
                     options={
                         "db_table": "deliveries_heartbeat",

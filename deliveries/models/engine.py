@@ -51,7 +51,7 @@ class TakenLane(models.Model):
 
     webhook_id = models.BigIntegerField(primary_key=True)
     loop_id = models.UUIDField()
-    # The front with which another loop has transferred it (deliveries.engine.fronts).
+    # Its front, if a look from the beginning takes long (deliveries.engine.fronts).
     since = models.DateTimeField(null=True)
 
     class Meta:
@@ -98,6 +98,8 @@ class Heartbeat(models.Model):
     busy = models.PositiveSmallIntegerField(db_default=0, help_text="Slots in use.")
     # Fault of the outgoing proxy, as far as this loop knows.
     proxy_trouble = models.CharField(max_length=200, blank=True, db_default="")
+    # The time before which it knows of no wake-up (deliveries.engine.fronts).
+    front = models.DateTimeField(null=True)
 
     class Meta:
         db_table = "deliveries_heartbeat"

@@ -19,17 +19,23 @@ WITH RECURSIVE lane AS (
 )"""
 
 # The first due row, first attempt or retry, of each webhook that a loop works on or that has woken
-# up; no other has a due row. A row that a rest has delayed counts as due since the rest's end.
+# up; no other has a due row. A row that a rest has delayed counts as due since the rest's end. What
+# ended before a front would take long to read while a transaction stays open.
 OLDEST_DUE = """
-WITH woken AS (
-  SELECT webhook_id FROM deliveries_lane
-  UNION
-  (SELECT webhook_id FROM deliveries_wakeup AS wakeup
-   WHERE due_at <= statement_timestamp() AND EXISTS (
+WITH either AS (
+  SELECT webhook_id, since FROM deliveries_lane
+  UNION ALL
+  (SELECT webhook_id, NULL FROM deliveries_wakeup AS wakeup
+   WHERE due_at BETWEEN (
+       SELECT coalesce(min(front), '-infinity') FROM deliveries_heartbeat
+       WHERE lease_until > statement_timestamp()) AND statement_timestamp()
+     AND EXISTS (
      SELECT FROM webhooks_webhook AS own
      WHERE id = wakeup.webhook_id AND active AND num_nulls(deleted_at) = 1
        AND (SELECT active FROM companies_company WHERE id = own.company_id))
    ORDER BY due_at LIMIT %(most)s)
+), woken AS (
+  SELECT webhook_id, coalesce(max(since), '-infinity') AS since FROM either GROUP BY webhook_id
 )
 SELECT min(greatest(first.due_at, resting_until)) FILTER (WHERE turn.again = 0),
   min(greatest(first.due_at, resting_until)) FILTER (WHERE turn.again = 1)
@@ -46,7 +52,7 @@ CROSS JOIN (VALUES (0), (1)) AS turn(again)
 CROSS JOIN LATERAL (
   SELECT due_at FROM deliveries_delivery_open
   WHERE webhook_id = woken.webhook_id AND least(step, 1) = turn.again
-    AND due_at <= statement_timestamp()
+    AND due_at BETWEEN woken.since AND statement_timestamp()
   ORDER BY due_at LIMIT 1) AS first
 WHERE coalesce(health.resting_until <= statement_timestamp(), true)
 """

@@ -16,7 +16,7 @@ from django.utils import timezone
 from companies.models import Company
 from companies.services import set_active
 from deliveries import publishing, redelivery, statements
-from deliveries.engine import claiming, clock, lanes, recording, sharing
+from deliveries.engine import claiming, clock, lanes, leases, recording, sharing
 from deliveries.engine.fronts import (
     BEGINNING,
     FIRST_WAIT_SECONDS,
@@ -27,9 +27,12 @@ from deliveries.engine.fronts import (
     Front,
     Fronts,
 )
+from deliveries.engine.lending import NOTES
 from deliveries.engine.turn import ClaimBatch, Turn
 from deliveries.engine.turns import Database
-from deliveries.models import Delivery, Health, Wakeup
+from deliveries.models import Delivery, Health, Heartbeat, TakenLane, Wakeup
+from deliveries.monitoring import backlog
+from deliveries.upkeep import deleted_webhooks
 from tests import builders as build
 from tests.deliveries.test_recording import result
 from tests.sending import pages_read, taking
@@ -655,29 +658,138 @@ def test_a_front_is_not_passed_on_for_which_a_look_takes_no_time(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_dead_rows_cost_nothing_beside_an_open_transaction(loop: Loop) -> None:
+def test_dead_rows_cost_nothing_beside_an_open_transaction(
+    loop: Loop, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Read a few pages, where a look from the beginning reads over all that was delivered."""
+    monkeypatch.setattr("deliveries.engine.fronts.LONG_SECONDS", -1.0)
     company = build.company()
-    webhook = build.webhook(company)
-    with held_open(lambda: Delivery.objects.count()):
+    webhook, deleted = build.webhook(company), build.webhook(company, type_id=2)
+    services.delete_webhook(company, deleted.pk)
+    with held_open(begin_writing):
         for batch in range(40):
             publish(company, *range(100 * batch, 100 * batch + 100))
             while loop.look() or loop.claim(webhook):
                 recording.record_attempts([result(each) for each in loop.last])
-        publish(company, 1)
-        whole, front = pages(loop, webhook, BEGINNING), pages(loop, webhook, lanes.settled())
+        loop_id = str(loop.database.loop_id)
+        note_fronts(loop)
+        leases.renew(loop_id, front=lanes.settled())
+        publish(company, 9_999)
+        front = pages(loop, webhook, lanes.settled())
+        TakenLane.objects.update(since=None)
+        leases.renew(loop_id)
+        whole = pages(loop, webhook, BEGINNING)
 
     assert front["take"] < whole["take"] / 3
     assert front["claim"] < whole["claim"] / 10
+    assert front["oldest due"] < whole["oldest due"] / 5
+    assert front["deleted"] < whole["claim"] / 10
+
+
+def begin_writing() -> None:
+    """Have PostgreSQL keep what ends from now on, until this transaction has ended."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_current_xact_id()")
 
 
 def pages(loop: Loop, webhook: Webhook, since: datetime) -> dict[str, int]:
-    """Return how many pages TAKE and CLAIM read from a front on, and undo them."""
+    """Return how many pages statements read, the engine's from a front on, and undo them."""
     loop_id = str(loop.database.loop_id)
     claims = claiming.parameters(loop_id, {webhook.pk: 8}, since={webhook.pk: since})
+    read = {"deleted": pages_read(deleted_webhooks.DELETED, [[], 20])}
     with transaction.atomic():
         statements.settle_plans(transaction_only=True)
-        take = pages_read(lanes.TAKE, taking(loop_id, since))
-        claim = pages_read(claiming.CLAIM, claims)
+        read["oldest due"] = pages_read(backlog.OLDEST_DUE, {"most": 1_000})
+        read["take"] = pages_read(lanes.TAKE, taking(loop_id, since))
+        read["claim"] = pages_read(claiming.CLAIM, claims)
         transaction.set_rollback(True)
-    return {"take": take, "claim": claim}
+    return read
+
+
+def note_fronts(loop: Loop) -> None:
+    for _ in range(NOTES + 1):
+        loop.database.loans.note_fronts(str(loop.database.loop_id))
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("long_seconds", [-1.0, 60.0])
+def test_what_has_been_due_longest_is_found_from_a_stored_front(
+    loop: Loop, monkeypatch: pytest.MonkeyPatch, long_seconds: float
+) -> None:
+    """See what is in flight as well, which was due before the latest front."""
+    monkeypatch.setattr("deliveries.engine.fronts.LONG_SECONDS", long_seconds)
+    company = build.company()
+    webhook = build.webhook(company)
+    publish(company, 1)
+    loop.look()
+    recording.record_attempts([result(each) for each in loop.last])
+    loop.claim(webhook)
+    note_fronts(loop)
+    publish(company, 2)
+    assert loop.look() == [2]
+    loop.claim(webhook)
+    loop.database.loans.note_fronts(str(loop.database.loop_id))
+
+    assert backlog.oldest_due() == Delivery.objects.get(subject_id=2).due_at
+    assert (TakenLane.objects.get().since is None) == (long_seconds > 0)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_heartbeat_tells_the_front_of_the_wakeups(
+    loop: Loop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """See what has been due longest also if nobody takes it."""
+    build.webhook(company := build.company())
+    loop.look()
+    monkeypatch.setattr("deliveries.engine.leases.HEARTBEAT_SECONDS", 0.0)
+    loop.look()
+    before = Heartbeat.objects.get().front
+    publish(company, 1)
+
+    assert backlog.oldest_due() == Delivery.objects.get().due_at
+    assert before
+    assert before > timezone.now() - timedelta(minutes=1)
+    Wakeup.objects.update(due_at=before - timedelta(seconds=1))
+    assert backlog.oldest_due() is None
+    Heartbeat.objects.update(lease_until=before)
+    assert backlog.oldest_due() == Delivery.objects.get().due_at
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_front_is_stored_once_older_claims_have_ended(
+    loop: Loop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1_000.0
+    monkeypatch.setattr(clock, "monotonic", lambda: now)
+    monkeypatch.setattr("deliveries.engine.fronts.LONG_SECONDS", -1.0)
+    company = build.company()
+    build.webhook(company)
+    publish(company, 1)
+    loop.look()
+    began = now
+    while not TakenLane.objects.get().since:
+        now += 1.0
+        loop.look()
+
+    assert now - began >= claiming.lease_seconds()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_front_is_stored_for_as_long_as_a_look_takes_long(
+    loop: Loop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("deliveries.engine.fronts.LONG_SECONDS", -1.0)
+    company = build.company()
+    webhook = build.webhook(company)
+    publish(company, 1)
+    loop.look()
+    note_fronts(loop)
+    assert TakenLane.objects.get().since
+    monkeypatch.setattr("deliveries.engine.fronts.LONG_SECONDS", 60.0)
+    monkeypatch.setattr(clock, "monotonic", lambda: 1e15)
+
+    loop.claim(webhook)
+    loop.look()
+    loop.database.loans.note_fronts(str(loop.database.loop_id))
+
+    assert not TakenLane.objects.get().since
