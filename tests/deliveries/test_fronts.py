@@ -572,6 +572,18 @@ def transfer(loop: Loop, webhook: Webhook) -> None:
     loop.database.take(Turn(to_transfer=[webhook.pk]))
 
 
+@contextmanager
+def transferred(loop: Loop) -> Iterator[Webhook]:
+    """Transfer a webhook, and commit an event at the end that was published before its front."""
+    company = build.company()
+    webhook = build.webhook(company)
+    with held_open(partial(publish, company, 1)):
+        publish(company, 2)
+        assert loop.look() == [2]
+        transfer(loop, webhook)
+        yield webhook
+
+
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("why", ["shared", "stopped"])
 def test_a_front_comes_with_its_webhook(loop: Loop, heir: Loop, looks: Looks, why: str) -> None:
@@ -595,12 +607,7 @@ def test_a_front_comes_with_its_webhook(loop: Loop, heir: Loop, looks: Looks, wh
 
 @pytest.mark.django_db(transaction=True)
 def test_an_event_that_is_committed_late_is_found_by_the_heir(loop: Loop, heir: Loop) -> None:
-    company = build.company()
-    webhook = build.webhook(company)
-    with held_open(partial(publish, company, 1)):
-        publish(company, 2)
-        assert loop.look() == [2]
-        transfer(loop, webhook)
+    with transferred(loop):
         assert heir.look() == []
 
     assert heir.look() == [1]
@@ -608,12 +615,7 @@ def test_an_event_that_is_committed_late_is_found_by_the_heir(loop: Loop, heir: 
 
 @pytest.mark.django_db(transaction=True)
 def test_an_event_is_found_whose_wakeup_the_heir_dropped(loop: Loop, heir: Loop) -> None:
-    company = build.company()
-    webhook = build.webhook(company)
-    with held_open(partial(publish, company, 1)):
-        publish(company, 2)
-        assert loop.look() == [2]
-        transfer(loop, webhook)
+    with transferred(loop) as webhook:
         services.pause(webhook.pk, "")
     assert heir.look() == []
 
@@ -626,12 +628,8 @@ def test_an_event_is_found_whose_wakeup_the_heir_dropped(loop: Loop, heir: Loop)
 def test_an_heir_that_may_have_missed_a_wakeup_looks_from_the_beginning(
     loop: Loop, heir: Loop, looks: Looks
 ) -> None:
-    company = build.company()
-    webhook = build.webhook(company)
-    with held_open(partial(publish, company, 1)):
-        publish(company, 2)
-        assert loop.look() == [2]
-        transfer(loop, webhook)
+    with transferred(loop):
+        pass
     Wakeup.objects.all().delete()
 
     heir.database.loans.recover(str(heir.database.loop_id))
