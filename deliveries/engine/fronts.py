@@ -168,12 +168,14 @@ class Fronts:
     ) -> dict[int, float]:
         """Move the fronts after a look from `starts`; those without a time in `since` stay.
 
+        Its `seconds` are shared by those that it looked at from the beginning: others take none.
         Returns for how many seconds the fronts are worth keeping, where a look from the beginning
         takes long.
         """
         fronts = {webhook_id: self._fronts[webhook_id] for webhook_id in starts}
+        share = seconds / max(1, sum(start == BEGINNING for start in starts.values()))
         for webhook_id, front in fronts.items():
-            front.move(starts[webhook_id], since.get(webhook_id), seconds, now)
+            front.move(starts[webhook_id], since.get(webhook_id), share, now)
         return {webhook_id: front.wait for webhook_id, front in fronts.items() if front.is_long}
 
     def begin(self, webhook_ids: Iterable[int]) -> None:

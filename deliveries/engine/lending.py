@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from itertools import islice
 
 from deliveries.engine import (
     claiming,
@@ -22,6 +23,7 @@ from webhooks.targets import host_in
 
 Addresses = dict[int, Address]
 NOTES = 3
+MOST_STORED = 1_000  # Storing more would hold up a turn.
 
 
 class Loans:
@@ -83,7 +85,7 @@ class Loans:
         To be called a NOTES-th of a claim's duration apart: the fronts of before the claims that
         have not ended are stored, as these were due before the latest ones.
         """
-        self._notes.append(self._fronts.long())
+        self._notes.append(dict(islice(self._fronts.long().items(), MOST_STORED)))
         lasting = set.intersection(*(set(each) for each in self._notes))
         if len(self._notes) <= NOTES:
             lasting = set()

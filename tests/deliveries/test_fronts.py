@@ -169,9 +169,17 @@ def test_one_webhook_at_a_time_is_looked_at_anew() -> None:
     assert fronts.starts([1, 2, 3], 60.0) == {1: BEGINNING, 2: NOON, 3: BEGINNING}
 
 
+def test_a_claim_for_many_new_webhooks_is_not_long_for_each() -> None:
+    fronts = Fronts()
+
+    fronts.move(fronts.starts(range(20), 0.0), {}, 10 * LONG_SECONDS, 0.0)
+
+    assert fronts.long() == {}
+
+
 def test_slices_are_taken_of_one_webhook_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     fronts, past, seen = Fronts(), Past(monkeypatch, 0.0002), []
-    fronts.move(fronts.starts([1, 2], -900.0), dict.fromkeys([1, 2], NOON), 0.2, -900.0)
+    fronts.move(fronts.starts([1, 2], -900.0), dict.fromkeys([1, 2], NOON), 0.4, -900.0)
 
     def find(webhook_id: int, since: datetime, until: datetime) -> datetime | None:
         seen.append(webhook_id)
@@ -770,6 +778,21 @@ def test_a_front_is_stored_once_older_claims_have_ended(
         loop.look()
 
     assert now - began >= claiming.lease_seconds()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_only_so_many_fronts_are_stored(loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deliveries.engine.fronts.LONG_SECONDS", -1.0)
+    monkeypatch.setattr("deliveries.engine.lending.MOST_STORED", 1)
+    company = build.company()
+    build.webhook(company)
+    build.webhook(company)
+    publish(company, 1)
+    loop.look()
+
+    note_fronts(loop)
+
+    assert TakenLane.objects.exclude(since=None).count() == 1
 
 
 @pytest.mark.django_db(transaction=True)
