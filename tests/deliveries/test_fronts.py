@@ -224,7 +224,7 @@ class Loop:
     """Engine loop without a network, which claims whatever wakes up, from the fronts alone."""
 
     def __init__(self) -> None:
-        self.stops = False
+        self.stops, self.room = False, 8
         self.database = Database(lambda: self.stops)
         self.claimed: list[int] = []
 
@@ -236,7 +236,7 @@ class Loop:
         return sorted(self.claimed)
 
     def rooms(self, woken: Any) -> dict[int, int]:
-        return {each.webhook_id: 8 for each in woken}
+        return {each.webhook_id: self.room for each in woken}
 
     def note(self, claims: ClaimBatch) -> None:
         self.last = claims.claimed
@@ -244,7 +244,7 @@ class Loop:
 
     def claim(self, webhook: Webhook) -> list[int]:
         """Claim without a wake-up."""
-        claims = ClaimBatch({webhook.pk: 8})
+        claims = ClaimBatch({webhook.pk: self.room})
         self.database.loans.claim(claims, str(self.database.loop_id), frozenset())
         self.last = claims.claimed
         return [each.subject_id or 0 for each in claims.claimed]
@@ -672,16 +672,18 @@ def test_dead_rows_cost_nothing_beside_an_open_transaction(
     company = build.company()
     webhook, deleted = build.webhook(company), build.webhook(company, type_id=2)
     services.delete_webhook(company, deleted.pk)
+    loop.room = 100
     with held_open(begin_writing):
-        for batch in range(40):
+        for batch in range(80):
             publish(company, *range(100 * batch, 100 * batch + 100))
             while loop.look() or loop.claim(webhook):
                 recording.record_attempts([result(each) for each in loop.last])
+        leave_dead_wakeups(webhook)
         loop_id = str(loop.database.loop_id)
         note_fronts(loop)
-        leases.renew(loop_id, front=lanes.settled())
+        leases.renew(loop_id, front=(since := lanes.settled()))
         publish(company, 9_999)
-        front = pages(loop, webhook, lanes.settled())
+        front = pages(loop, webhook, since)
         TakenLane.objects.update(since=None)
         leases.renew(loop_id)
         whole = pages(loop, webhook, BEGINNING)
@@ -696,6 +698,16 @@ def begin_writing() -> None:
     """Have PostgreSQL keep what ends from now on, until this transaction has ended."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_current_xact_id()")
+
+
+def leave_dead_wakeups(webhook: Webhook) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO deliveries_wakeup (webhook_id, due_at)"
+            " SELECT %s, now() - interval '1 hour' FROM generate_series(1, 8000)",
+            [webhook.pk],
+        )
+        cursor.execute("DELETE FROM deliveries_wakeup WHERE due_at < now() - interval '1 minute'")
 
 
 def pages(loop: Loop, webhook: Webhook, since: datetime) -> dict[str, int]:
