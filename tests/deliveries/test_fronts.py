@@ -673,6 +673,7 @@ def test_dead_rows_cost_nothing_beside_an_open_transaction(
     webhook, deleted = build.webhook(company), build.webhook(company, type_id=2)
     services.delete_webhook(company, deleted.pk)
     loop.room = 100
+    begin_without_dead_rows()
     with held_open(begin_writing):
         for batch in range(80):
             publish(company, *range(100 * batch, 100 * batch + 100))
@@ -692,6 +693,14 @@ def test_dead_rows_cost_nothing_beside_an_open_transaction(
     assert front["claim"] < whole["claim"] / 10
     assert front["oldest due"] < whole["oldest due"] / 5
     assert front["deleted"] < whole["claim"] / 10
+
+
+def begin_without_dead_rows() -> None:
+    """Remove what tests that were rolled back have left: OLDEST_DUE reads all lanes."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "TRUNCATE deliveries_lane, deliveries_wakeup, deliveries_loop, deliveries_heartbeat"
+        )
 
 
 def begin_writing() -> None:
