@@ -204,6 +204,7 @@ class Fronts:
                 front.lower(since)
 
     def forget(self, webhook_ids: Iterable[int]) -> None:
+        """Forget webhooks, which may change while other loops have them."""
         for webhook_id in webhook_ids:
             self._fronts.pop(webhook_id, None)
 

@@ -22,7 +22,7 @@ from deliveries.redelivery import Walks
 from webhooks.targets import host_in
 
 Addresses = dict[int, Address]
-NOTES = 3
+NOTES = 3  # Times that the fronts are noted while a claim lasts.
 MOST_STORED = 1_000  # Storing more would hold up a turn.
 
 

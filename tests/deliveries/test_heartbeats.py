@@ -80,8 +80,8 @@ def test_claims_do_not_read_what_heartbeats_leave_behind(company: Company) -> No
 def test_heartbeat_finds_its_rows_by_their_keys(table: str) -> None:
     loop = str(leases.join(1))
     statements.settle_plans(transaction_only=True)
-    state = {"busy": 0, "proxy_trouble": "", "stops": False, "lease": 4.0, "since": BEGINNING}
-    state["front"] = None
+    state = {"busy": 0, "proxy_trouble": "", "stops": False, "lease": 4.0}
+    state |= {"since": BEGINNING, "front": None}
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN {leases.RENEW}", {"loop": loop, **state})
         plan = "\n".join(line for (line,) in cursor.fetchall())
