@@ -11,6 +11,7 @@ Why: decision page engine-the-scheduler-needs-no-broker.
 import logging
 import math
 import os
+import random
 import select
 import signal
 import time
@@ -42,6 +43,9 @@ QUIET_SECONDS = 60.0
 PATIENCE_SECONDS = 3.0
 # Time for a job at work here to end once the worker stops.
 STOP_WITHIN_SECONDS = 5
+# Parts of a job's period after which a scheduler runs it again where each host does. Workers that
+# start together would otherwise examine the same servers together, each time.
+PACES = (0.9, 1.1)
 NEVER = JobState(age=math.inf, at_work=False, tries=0)
 
 
@@ -57,6 +61,7 @@ class Scheduler:
 
     def __init__(self) -> None:
         self.stopping = False
+        self.pace = random.uniform(*PACES)  # noqa: S311 - no secret
         self.children: dict[int, Child] = {}
         self.long: set[Job] = set()
         self.unfinished: set[Job] = set()
@@ -91,7 +96,7 @@ class Scheduler:
         every = job.every.total_seconds()
         looked = time.monotonic() - self.last_begins.get(job, -math.inf)
         if job.on_each_host:
-            return looked >= every
+            return looked >= self.pace * every
         if state.at_work:
             # The run at work takes care of the rest.
             self.unfinished.discard(job)

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -168,6 +169,17 @@ def test_per_host_job_runs_on_each_host(db: None, ran: list[str], add: Callable)
 
     assert ran == ["host", "host"]
     assert not Pulse.objects.exists()
+
+
+def test_workers_that_start_together_do_not_stay_together(add: Callable) -> None:
+    job = add("host", on_each_host=True, every=timedelta(minutes=1))
+    schedulers = [Scheduler() for _ in range(30)]
+    a_minute_ago = time.monotonic() - 60
+
+    for each in schedulers:
+        each.last_begins[job] = a_minute_ago
+
+    assert {each.is_due(job, scheduler.NEVER) for each in schedulers} == {True, False}
 
 
 def test_failing_job_holds_up_no_other(
