@@ -18,10 +18,9 @@ WITH RECURSIVE lane AS (
     WHERE webhook_id > lane.webhook_id ORDER BY webhook_id LIMIT 1) AS next
 )"""
 
-# The first due row, first attempt or retry, of each webhook that a loop works on or that has woken
-# up; no other has a due row. A row that a rest has delayed counts as due since the rest's end. What
-# ended before a front would take long to read while a transaction stays open.
-OLDEST_DUE = """
+# The webhooks that a loop works on or that have woken up; no other has a due row. Each from a front
+# on: what ended before it would take long to read while a transaction stays open.
+WOKEN = """
 WITH either AS (
   SELECT webhook_id, since FROM deliveries_lane
   UNION ALL
@@ -33,10 +32,16 @@ WITH either AS (
      SELECT FROM webhooks_webhook AS own
      WHERE id = wakeup.webhook_id AND active AND num_nulls(deleted_at) = 1
        AND (SELECT active FROM companies_company WHERE id = own.company_id))
-   ORDER BY due_at LIMIT %(most)s)
+   ORDER BY due_at LIMIT %(woken)s)
 ), woken AS (
   SELECT webhook_id, coalesce(max(since), '-infinity') AS since FROM either GROUP BY webhook_id
-)
+)"""
+# Wake-ups are consumed within moments. If no loop consumes them, the oldest ones are enough.
+MOST_WOKEN = 1_000
+
+# The first due row, first attempt or retry, of each of them. A row that a rest has delayed counts
+# as due since the rest's end.
+OLDEST_DUE = f"""{WOKEN}
 SELECT min(greatest(first.due_at, resting_until)) FILTER (WHERE turn.again = 0),
   min(greatest(first.due_at, resting_until)) FILTER (WHERE turn.again = 1)
 FROM woken
@@ -55,22 +60,30 @@ CROSS JOIN LATERAL (
     AND due_at BETWEEN woken.since AND statement_timestamp()
   ORDER BY due_at LIMIT 1) AS first
 WHERE coalesce(health.resting_until <= statement_timestamp(), true)
-"""
-# Wake-ups are consumed within moments. If no loop consumes them, the oldest ones are enough.
-MOST_WOKEN = 1_000
+"""  # noqa: S608 - our own text
 
-# Exact counting would read every row of a long backlog at every scrape.
+# Exact counting would read every row of a long backlog at every scrape, and every dead row that a
+# transaction keeps. A crash makes PostgreSQL forget how many rows live, until the next vacuum.
 COUNT_EXACTLY_BELOW = 10_000
-ESTIMATE = "SELECT reltuples::bigint FROM pg_class WHERE oid = 'deliveries_delivery_open'::regclass"
-COUNT = "SELECT count(*) FROM (SELECT 1 FROM deliveries_delivery_open LIMIT %s) AS counted"
-
+SMALL_BYTES = 64 * 2**20
+COUNT = """
+SELECT CASE WHEN pg_relation_size(oid) <= %(small)s THEN (
+    SELECT count(*) FROM (SELECT 1 FROM deliveries_delivery_open LIMIT %(most)s) AS counted) END,
+  CASE WHEN num_nonnulls(
+    pg_stat_get_last_autovacuum_time(oid), pg_stat_get_last_vacuum_time(oid),
+    pg_stat_get_last_autoanalyze_time(oid), pg_stat_get_last_analyze_time(oid)) > 0
+  THEN pg_stat_get_live_tuples(oid) ELSE reltuples END::bigint
+FROM pg_class WHERE oid = 'deliveries_delivery_open'::regclass
+"""
 
 # Takes a few thousand rows of random pages as a sample; or the first rows, if the table has grown
 # since its size was estimated.
 SAMPLE = """
 WITH sampled AS (
   SELECT webhook_id, least(step, 1) AS again
-  FROM deliveries_delivery_open TABLESAMPLE SYSTEM (%(percent)s) LIMIT %(most)s
+  FROM deliveries_delivery_open TABLESAMPLE SYSTEM (least(
+    %(percent)s, 100.0 * %(small)s / (1 + pg_relation_size('deliveries_delivery_open'))))
+  LIMIT %(most)s
 ), counted AS (
   SELECT webhook_id, again, count(*) AS number FROM sampled GROUP BY webhook_id, again
 )
@@ -134,26 +147,28 @@ def oldest_due_by_kind() -> OldestDue:
     with transaction.atomic():
         statements.settle_plans(transaction_only=True)
         with connection.cursor() as cursor:
-            cursor.execute(OLDEST_DUE, {"most": MOST_WOKEN})
+            cursor.execute(OLDEST_DUE, {"woken": MOST_WOKEN})
             return OldestDue(*cursor.fetchone())
 
 
 def count_waiting() -> int:
-    """Count unfinished deliveries: exactly below COUNT_EXACTLY_BELOW, else by an estimate."""
+    """Count unfinished deliveries: exactly below COUNT_EXACTLY_BELOW, else by an estimate.
+
+    Of a table of more than SMALL_BYTES, of which most may be dead rows, it is always an estimate.
+    """
     with connection.cursor() as cursor:
-        cursor.execute(COUNT, [COUNT_EXACTLY_BELOW])
-        count: int = cursor.fetchone()[0]
-        if count < COUNT_EXACTLY_BELOW:
-            return count
-        cursor.execute(ESTIMATE)
-        return max(count, int(cursor.fetchone()[0]))
+        cursor.execute(COUNT, {"small": SMALL_BYTES, "most": COUNT_EXACTLY_BELOW})
+        count, estimate = cursor.fetchone()
+    is_exact = count is not None and count < COUNT_EXACTLY_BELOW
+    return int(count if is_exact else max(count or 0, estimate))
 
 
 def count_waiting_by_kind(waiting: int) -> dict[str, int]:
     """Split the result of `count_waiting` into KINDS, in the proportions of a sample."""
     percent = 100.0 if waiting < COUNT_EXACTLY_BELOW else 100.0 * SAMPLE_ROWS / waiting
     with connection.cursor() as cursor:
-        cursor.execute(SAMPLE, {"percent": percent, "most": COUNT_EXACTLY_BELOW})
+        values = {"percent": percent, "small": SMALL_BYTES, "most": COUNT_EXACTLY_BELOW}
+        cursor.execute(SAMPLE, values)
         sampled = {kind: int(number) for kind, number in cursor.fetchall()}
     sample_size = sum(sampled.values())
     return {kind: round(waiting * sampled.get(kind, 0) / max(sample_size, 1)) for kind in KINDS}

@@ -29,25 +29,19 @@ MOST_DUE = 20_000
 MOST_ROWS = 50_000
 MOST_PAUSED = 10_000
 
-# Due rows of the webhooks that loops work on or that have woken up; no other has a due row.
-# A claim leaves its row due, so rows in flight are included. The oldest of each webhook come first.
-DUE = """
-WITH woken AS (
-  SELECT webhook_id FROM deliveries_lane
-  UNION
-  (SELECT webhook_id FROM deliveries_wakeup WHERE due_at <= statement_timestamp()
-   ORDER BY due_at LIMIT %(woken)s)
-)
+# Due rows, from the oldest of each webhook on. A claim leaves its row due, so rows in flight are
+# included.
+DUE = f"""{backlog.WOKEN}
 SELECT count(*), count(*) FILTER (WHERE claimed_until > statement_timestamp()) FROM (
   SELECT first.claimed_until FROM woken
   CROSS JOIN (VALUES (0), (1)) AS turn(again)
   CROSS JOIN LATERAL (
     SELECT claimed_until FROM deliveries_delivery_open
     WHERE webhook_id = woken.webhook_id AND least(step, 1) = turn.again
-      AND due_at <= statement_timestamp()
+      AND due_at BETWEEN woken.since AND statement_timestamp()
     ORDER BY due_at LIMIT %(each)s) AS first
   LIMIT %(most)s) AS counted
-"""
+"""  # noqa: S608 - our own text
 MOST_OF_A_LANE = 2_000
 OF_EACH = """
 SELECT one.id, count(found.due_at),

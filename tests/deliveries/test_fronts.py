@@ -31,7 +31,7 @@ from deliveries.engine.lending import NOTES
 from deliveries.engine.turn import ClaimBatch, Turn
 from deliveries.engine.turns import Database
 from deliveries.models import Delivery, Health, Heartbeat, TakenLane, Wakeup
-from deliveries.monitoring import backlog
+from deliveries.monitoring import backlog, queue_picture
 from deliveries.upkeep import deleted_webhooks
 from tests import builders as build
 from tests.deliveries.test_recording import result
@@ -692,15 +692,47 @@ def test_dead_rows_cost_nothing_beside_an_open_transaction(
     assert front["take"] < whole["take"] / 3
     assert front["claim"] < whole["claim"] / 10
     assert front["oldest due"] < whole["oldest due"] / 5
+    assert front["due"] < whole["due"] / 5
     assert front["deleted"] < whole["claim"] / 10
 
 
+@pytest.mark.django_db(transaction=True)
+def test_what_waits_is_counted_without_reading_many_dead_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    few, all_of_them = 5 * 2**13, 2**40
+    company = build.company()
+    build.webhook(company)
+    with held_open(begin_writing), connection.cursor() as cursor:
+        publish(company, *range(8_000))
+        cursor.execute(
+            "DELETE FROM deliveries_delivery_open"
+            " WHERE id <> (SELECT id FROM deliveries_delivery_open LIMIT 1)"
+        )
+        cursor.execute("ANALYZE deliveries_delivery_open")
+        read = {
+            small: pages_read(backlog.COUNT, {"small": small, "most": 10_000})
+            + pages_read(backlog.SAMPLE, {"percent": 100, "small": small, "most": 10_000})
+            for small in (few, all_of_them)
+        }
+        monkeypatch.setattr(backlog, "SMALL_BYTES", few)
+        assert backlog.count_waiting() == 1
+        # This is what a crash leaves.
+        cursor.execute(
+            "SELECT pg_stat_reset_single_table_counters('deliveries_delivery_open'::regclass)"
+        )
+        assert backlog.count_waiting() == 1
+
+    assert read[few] < read[all_of_them] / 5
+
+
 def begin_without_dead_rows() -> None:
-    """Remove what tests that were rolled back have left: OLDEST_DUE reads all lanes."""
+    """Remove what tests that were rolled back have left: all lanes and webhooks are read."""
     with connection.cursor() as cursor:
         cursor.execute(
             "TRUNCATE deliveries_lane, deliveries_wakeup, deliveries_loop, deliveries_heartbeat"
         )
+        cursor.execute("VACUUM FULL webhooks_webhook")
 
 
 def begin_writing() -> None:
@@ -726,7 +758,8 @@ def pages(loop: Loop, webhook: Webhook, since: datetime) -> dict[str, int]:
     read = {"deleted": pages_read(deleted_webhooks.DELETED, [[], 20])}
     with transaction.atomic():
         statements.settle_plans(transaction_only=True)
-        read["oldest due"] = pages_read(backlog.OLDEST_DUE, {"most": 1_000})
+        read["oldest due"] = pages_read(backlog.OLDEST_DUE, {"woken": 1_000})
+        read["due"] = pages_read(queue_picture.DUE, {"woken": 1_000, "each": 10, "most": 10})
         read["take"] = pages_read(lanes.TAKE, taking(loop_id, since))
         read["claim"] = pages_read(claiming.CLAIM, claims)
         transaction.set_rollback(True)

@@ -548,7 +548,7 @@ def test_webhook_is_looked_up_by_id_also_on_empty_tables(webhook: Webhook, state
     values: dict[str, Any] = {
         "take": (lanes.TAKE, taking(loop_id())),
         "find_missed": (lanes.FIND_MISSED, {"before": NEWEST, "most": 10, "grace": 5.0}),
-        "oldest_due": (backlog.OLDEST_DUE, {"most": 10}),
+        "oldest_due": (backlog.OLDEST_DUE, {"woken": 10}),
         "addresses": (rendering.ADDRESSES, [[webhook.pk]]),
     }
     statements.settle_plans(transaction_only=True)
