@@ -24,7 +24,8 @@ class StatedField:
     about: str = ""
     # Maximum length in characters. A field with neither a length nor choices is an id.
     longest: int | None = None
-    choices: tuple[str, ...] = ()
+    # Codes, as in the API, and their labels at the desk, marked with `gettext_noop`.
+    choices: tuple[tuple[str, str], ...] = ()
     # Part of event 6. Such rows go to the end: the order of members is part of the payload.
     in_events: bool = False
 
@@ -34,11 +35,15 @@ class StatedField:
         return self.longest is not None
 
     @property
+    def codes(self) -> tuple[str, ...]:
+        return tuple(code for code, _ in self.choices)
+
+    @property
     def schema(self) -> dict[str, Any]:
         """JSON Schema of its value."""
         kind = "string" if self.is_text or self.choices else "integer"
         schema: dict[str, Any] = {"type": [kind, "null"]}
-        schema |= {"enum": [*self.choices, None]} if self.choices else {}
+        schema |= {"enum": [*self.codes, None]} if self.choices else {}
         return schema | ({"description": self.about} if self.about else {})
 
 

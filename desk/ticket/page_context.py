@@ -31,7 +31,7 @@ from tickets.history_codes import Kind
 from tickets.models import Appeal, HistoryEntry, ReasonCode, Ticket, TicketFile
 from tickets.sla import clocks
 from tickets.sla.clocks import ClockState
-from tickets.stated_fields import STATED_FIELDS
+from tickets.stated_fields import STATED_FIELDS, StatedField
 from tickets.statuses import AGENT_MOVES, TERMINAL, AgentMove, By, Status, allows, needs_reason
 
 CLOCK_STATES = {
@@ -144,8 +144,14 @@ def page_context(
 
 
 def stated_lines(ticket: Ticket) -> list[tuple[str, str]]:
-    stated = ((one.label, getattr(ticket, one.name)) for one in STATED_FIELDS)
-    return [(gettext(label), str(value)) for label, value in stated if value]
+    stated = ((one, getattr(ticket, one.name)) for one in STATED_FIELDS)
+    return [(gettext(one.label), stated_text(one, value)) for one, value in stated if value]
+
+
+def stated_text(field: StatedField, value: object) -> str:
+    """Return a value for people: a choice by its label."""
+    labels = {code: gettext(label) for code, label in field.choices}
+    return labels.get(str(value), str(value))
 
 
 def storms_of(ticket: Ticket) -> QuerySet[Storm]:

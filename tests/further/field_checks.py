@@ -62,12 +62,14 @@ def test_receivers_hear_it_as_is_described(company: Company, api: APIClient) -> 
 
 
 def test_the_desk_shows_it(api: APIClient, agent: Agent) -> None:
+    """Choices are shown by their labels, which are translated."""
     ticket, desk = opened(api), Client()
     desk.force_login(agent.user)
 
-    html = desk.get(f"{LIST}{ticket.pk}/change/").content.decode()
-
-    assert f"<dt>{LABEL}</dt><dd><bdi>sample_high</bdi></dd>" in html
+    for language, label in (("en", "Declined"), ("es", "Rechazado")):
+        desk.post("/admin/preferences/", {"language": language, "time_zone": ""})
+        html = desk.get(f"{LIST}{ticket.pk}/change/").content.decode()
+        assert f"<dt>{LABEL}</dt><dd><bdi>{label}</bdi></dd>" in html
 
 
 def test_it_is_the_last_column_of_the_export(api: APIClient) -> None:

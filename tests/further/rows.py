@@ -43,7 +43,10 @@ FIELDS = """\
     StatedField(
         name="carrier_name",
         label=gettext_noop("Sample field"),
-        choices=("sample_low", "sample_high"),
+        choices=(
+            ("sample_low", gettext_noop("Accepted")),
+            ("sample_high", gettext_noop("Declined")),
+        ),
         in_events=True,
     ),
 """

@@ -101,7 +101,7 @@ class TicketAmounts(serializers.Serializer[Any]):
 def stated(field: StatedField) -> serializers.Field[Any, Any, Any, Any]:
     options: dict[str, Any] = {"allow_null": True, "help_text": field.about}
     if field.choices:
-        return serializers.ChoiceField(choices=field.choices, **options)
+        return serializers.ChoiceField(choices=field.codes, **options)
     return (serializers.CharField if field.is_text else serializers.IntegerField)(**options)
 
 

@@ -113,7 +113,7 @@ def stated_field(field: StatedField) -> serializers.Field[Any, Any, Any, Any]:
     """Return the serializer field for a stated field of a ticket."""
     options: dict[str, Any] = {"required": False, "allow_null": True, "help_text": field.about}
     if field.choices:
-        return Word(choices=field.choices, **options)
+        return Word(choices=field.codes, **options)
     if field.is_text:
         return Text(allow_blank=True, max_length=field.longest, **options)
     return Integer(**options)
