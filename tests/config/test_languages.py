@@ -33,6 +33,7 @@ from tickets.models import Ticket
 from tickets.statuses import AGENT_MOVES, Status
 from tools.dev import strings, translations
 from tools.dev.trouble import UsageError
+from webhooks.event_types import registry
 
 SPANISH = {"Accept-Language": "es-MX,es;q=0.9"}
 CATALOGUES = translations.catalogues()
@@ -69,7 +70,19 @@ def test_the_documents_name_each_language(settings: Settings) -> None:
 
     for page in NAMED_IN:
         assert names in (translations.ROOT / page).read_text(), f"{page} does not say {names}"
-    assert f"| {codes}: the desk" in (translations.ROOT / "docs/operating.md").read_text()
+    for page, words in (
+        ("operating.md", f"| {codes}: the desk"),
+        ("guides/page.md", f"| {codes};"),
+    ):
+        text = (translations.ROOT / "docs" / page).read_text()
+        assert words in text, f"docs/{page} does not say {words}"
+
+
+def test_what_event_types_are_about_is_translated() -> None:
+    """Otherwise mark the description with gettext_noop: the company's page shows it."""
+    marked = {one.one for one in translations.sentences(translations.ROOT)}
+
+    assert [one.name for one in registry if one.description not in marked] == []
 
 
 @pytest.mark.parametrize("path", CATALOGUES, ids=CODES)

@@ -92,8 +92,8 @@ def test_existing_columns_keep_their_places(lead: Client, company: Company) -> N
 
     (row,) = exported(lead)
 
-    assert [name.removesuffix(" (UTC)") for name in row][: len(COLUMNS)] == COLUMNS, (
-        "put new columns at the end: spreadsheets go by the place of a column"
+    assert [name.removesuffix(" (UTC)") for name in row] == COLUMNS, (
+        "put new columns at the end, also of COLUMNS: spreadsheets go by the place of a column"
     )
 
 
