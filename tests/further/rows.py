@@ -35,6 +35,13 @@ STATUSES = """\
             label=gettext_noop("Sample asked"),
             colour=Colour.AMBER,
             follow_up_by_request=True,
+            move=AgentMove(
+                verb=gettext_noop("Ask for sample"),
+                action=gettext_noop("Ask for selected samples"),
+                key="x",
+                needs_reason=True,
+                notifies_company=True,
+            ),
         ),
     )
 """

@@ -23,6 +23,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from companies.models import Company
+from core.models import Mail
 from desk.reports import figure_tables
 from desk.reports.counting import Scope
 from desk.reports.figures import count_figures_of, days_up_to_today
@@ -33,14 +34,16 @@ from tests.browser.conftest import chromium, tab  # noqa: F401 - fixtures
 from tests.desk import test_keys, test_manual
 from tests.test_further_event_type import lists
 from tickets import jobs
+from tickets.automations.due import due
 from tickets.changes.page_tokens import page_token_of
-from tickets.models import Agent, Comment, HistoryEntry, Notification, Ticket
+from tickets.models import Agent, Automation, Comment, HistoryEntry, Notification, Ticket
 from tickets.sla import clocks
 from tickets.sla.clocks import ClockState
 from tickets.statuses import (
     AGENT_MOVES,
     FOLLOWED_UP,
     MOVES,
+    AgentMove,
     By,
     Colour,
     Row,
@@ -185,10 +188,40 @@ def test_what_waits_for_the_company_is_assigned_once_it_replies(
     assert (incomplete.status, incomplete.agent) == (WAITING, bob)
 
 
+def test_the_company_is_told_of_what_waits_for_it_and_reminded(fresh: Ticket) -> None:
+    Company.objects.update(contact_email="ops@acme.example")
+
+    call_command(
+        "move_ticket", fresh.pk, WAITING, agent="ada", reason="Which one?", stdout=StringIO()
+    )
+
+    subject = f"Ticket {fresh.pk} needs something from you"
+    assert list(Mail.objects.values_list("address", "subject")) == [("ops@acme.example", subject)]
+    long_ago = timezone.now() - 300 * DAY
+    Ticket.objects.update(updated_at=long_ago)
+    Comment.objects.update(created_at=long_ago)
+    for kind in (Automation.Kind.REMIND, Automation.Kind.CLOSE):
+        assert list(due(Automation(kind=kind, type=fresh.type), timezone.now())) == [fresh]
+
+
 @pytest.mark.parametrize("turn", [Turn.COMPANY, Turn.OTHERS])
 def test_a_row_that_could_let_a_ticket_lie_is_refused(turn: Turn) -> None:
     with pytest.raises(ValueError, match=r"follow_up_by_request=True|returns_after"):
         Row(turn=turn, label="Sample", colour=Colour.GREY)
+
+
+@pytest.mark.parametrize("told", ["notifies_company", "needs_reason"])
+def test_a_move_that_leaves_the_company_in_the_dark_is_refused(told: str) -> None:
+    move = AgentMove(verb="Ask", action="Ask for", key="x", **{told: True})
+
+    with pytest.raises(ValueError, match="notifies_company=True and needs_reason=True"):
+        Row(
+            turn=Turn.COMPANY,
+            label="Sample",
+            colour=Colour.GREY,
+            follow_up_by_request=True,
+            move=move,
+        )
 
 
 # Queues, the agent's day and the figures.

@@ -40,7 +40,7 @@ from tickets.models import (
     UnfinishedFile,
 )
 from tickets.money import Amounts
-from tickets.statuses import OPEN, Status
+from tickets.statuses import FOLLOWED_UP_BY_COMMENT, OPEN, WAITING_FOR_COMPANY, Status
 
 CANARIES = ("nobody may read this", "adalovelace", "secret-plan", "Lovelace", "Birch", "5e5e5e5e")
 LANGUAGES = ("en", "es")
@@ -251,7 +251,7 @@ def test_an_answer_brings_back_a_ticket_that_waits(
     assert list(texts) == [sent["text"] for _ in range("text" in sent)]
 
 
-@pytest.mark.parametrize("status", sorted(OPEN - {Status.INCOMPLETE}))
+@pytest.mark.parametrize("status", sorted(OPEN - WAITING_FOR_COMPANY))
 def test_any_open_ticket_takes_an_answer(by_session: Enter, ticket: Ticket, status: Status) -> None:
     Ticket.objects.update(status=status)
 
@@ -259,7 +259,7 @@ def test_any_open_ticket_takes_an_answer(by_session: Enter, ticket: Ticket, stat
 
     comment = Comment.objects.get()
     assert (comment.text, comment.by, comment.actor) == ("Falta una taza.", "company", "page")
-    moved = status == Status.IN_REVIEW
+    moved = status in FOLLOWED_UP_BY_COMMENT
     assert status_of(ticket) == (Status.FOLLOW_UP if moved else status)
 
 

@@ -16,7 +16,7 @@ from tickets.history_codes import Kind
 from tickets.models import Automation, Comment, HistoryEntry, Ticket
 from tickets.models.automations import PREFIX
 from tickets.models.tickets import TicketQuerySet
-from tickets.statuses import By, Status
+from tickets.statuses import WAITING_FOR_COMPANY, By
 
 # The page shows "more than" for larger numbers.
 MOST_COUNTED = 1_000
@@ -34,7 +34,9 @@ def candidates(one: Automation, now: datetime) -> TicketQuerySet:
     if one.kind == Automation.Kind.CLOSE:
         waits.append(one.last_days)
     since = days_ago(one.type_id, now, min(waits))
-    return Ticket.objects.filter(status=Status.INCOMPLETE, type=one.type_id, updated_at__lte=since)
+    return Ticket.objects.filter(
+        status__in=WAITING_FOR_COMPANY, type=one.type_id, updated_at__lte=since
+    )
 
 
 def order_of(one: Automation) -> str:

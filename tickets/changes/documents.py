@@ -11,7 +11,7 @@ from tickets.changes.actors import Actor
 from tickets.changes.writes import change_status
 from tickets.models import Comment, RequestedDocument, Ticket
 from tickets.models.files import LONGEST_DOCUMENT_NAME
-from tickets.statuses import REQUESTING, By, Status, allows
+from tickets.statuses import REQUESTING, WAITING_FOR_COMPANY, By, Status, allows
 
 MOST_DOCUMENTS = 30
 
@@ -84,8 +84,8 @@ def open_requests(ticket: Ticket) -> Any:
 
 
 def waits_for_answer(ticket: Ticket) -> bool:
-    """Return whether the ticket is Incomplete, or the last public comment an agent's question."""
-    if ticket.status == Status.INCOMPLETE:
+    """Return whether the ticket waits for its company, or an agent asked something last."""
+    if ticket.status in WAITING_FOR_COMPANY:
         return True
     last = Comment.objects.filter(ticket=ticket.pk, public=True).order_by("-pk").first()
     return last is not None and last.by == By.AGENT and "?" in last.text

@@ -21,7 +21,7 @@ from core.values.zones import moment_text
 from shipments.models import Shipment
 from tickets.changes.appeals import appeal_until
 from tickets.models import Appeal, Automation, Ticket
-from tickets.statuses import Status
+from tickets.statuses import WAITING_FOR_COMPANY, Status
 
 WIDTH = 76
 LONGEST_QUOTE = 4_000
@@ -37,7 +37,9 @@ Letter = Callable[[str], tuple[str, ...]]
 
 def email_move(ticket: Ticket, reason: str) -> None:
     """Write the email about a move that requests an answer; `reason` is its public text."""
-    letters = {Status.INCOMPLETE: incomplete_letter, Status.DECLINED: declined_letter}
+    letters = dict.fromkeys(WAITING_FOR_COMPANY, request_letter) | {
+        Status.DECLINED: declined_letter
+    }
     if make := letters.get(Status(ticket.status)):
         queue_email(ticket, lambda link: make(ticket, reason, link))
 
@@ -47,7 +49,7 @@ def email_reminder(ticket: Ticket, text: str) -> None:
 
     def reminder_letter(link: str) -> tuple[str, ...]:
         subject = gettext("Reminder: ticket %(ticket)d needs something from you")
-        return (subject % {"ticket": ticket.pk}, *incomplete_letter(ticket, text, link)[1:])
+        return (subject % {"ticket": ticket.pk}, *request_letter(ticket, text, link)[1:])
 
     queue_email(ticket, reminder_letter)
 
@@ -82,7 +84,7 @@ def queue_email(ticket: Ticket, make: Letter) -> None:
     outbox.enqueue_mail(ticket.company.contact_email, subject, text, secret=bool(link))
 
 
-def incomplete_letter(ticket: Ticket, reason: str, link: str) -> tuple[str, ...]:
+def request_letter(ticket: Ticket, reason: str, link: str) -> tuple[str, ...]:
     return (
         gettext("Ticket %(ticket)d needs something from you") % {"ticket": ticket.pk},
         folded(gettext("Your ticket %(ticket)s waits for an answer from you:") % in_words(ticket)),
