@@ -109,10 +109,10 @@ class Row:
         """Raise ValueError for a row in which a ticket could be stuck for ever."""
         if self.turn is Turn.COMPANY and not self.follow_up_by_request:
             raise ValueError(f"{self.label} waits for the company: set follow_up_by_request=True.")
-        told = self.move is None or (self.move.notifies_company and self.move.needs_reason)
-        if self.turn is Turn.COMPANY and not told:
+        explains = self.move is None or (self.move.notifies_company and self.move.needs_reason)
+        if self.turn is Turn.COMPANY and not explains:
             raise ValueError(
-                f"{self.label} waits for the company, which has to learn for what: set"
+                f"{self.label} waits for the company, which has to read what for: set"
                 " notifies_company=True and needs_reason=True in its move."
             )
         if (self.turn is Turn.OTHERS) != (self.returns_after is not None):

@@ -43,8 +43,8 @@ QUIET_SECONDS = 60.0
 PATIENCE_SECONDS = 3.0
 # Time for a job at work here to end once the worker stops.
 STOP_WITHIN_SECONDS = 5
-# Parts of a job's period after which a scheduler runs it again where each host does. Workers that
-# start together would otherwise examine the same servers together, each time.
+# A scheduler repeats the jobs of each host after a share of their period that it draws once:
+# workers that start together would otherwise examine the same servers at the same moment each time.
 PACES = (0.9, 1.1)
 NEVER = JobState(age=math.inf, at_work=False, tries=0)
 

@@ -63,7 +63,8 @@ WHERE coalesce(health.resting_until <= statement_timestamp(), true)
 """  # noqa: S608 - our own text
 
 # Exact counting would read every row of a long backlog at every scrape, and every dead row that a
-# transaction keeps. A crash makes PostgreSQL forget how many rows live, until the next vacuum.
+# transaction keeps: a table beyond SMALL_BYTES is estimated. A crash makes PostgreSQL forget how
+# many rows live, until the next vacuum; reltuples is older, and stays.
 COUNT_EXACTLY_BELOW = 10_000
 SMALL_BYTES = 64 * 2**20
 COUNT = """
@@ -76,8 +77,8 @@ SELECT CASE WHEN pg_relation_size(oid) <= %(small)s THEN (
 FROM pg_class WHERE oid = 'deliveries_delivery_open'::regclass
 """
 
-# Takes a few thousand rows of random pages as a sample; or the first rows, if the table has grown
-# since its size was estimated.
+# Takes a few thousand rows of random pages as a sample, from SMALL_BYTES at most; or the first
+# rows, if the table has grown since its size was estimated.
 SAMPLE = """
 WITH sampled AS (
   SELECT webhook_id, least(step, 1) AS again

@@ -45,7 +45,7 @@ STATUSES = """\
         ),
     )
 """
-# A column that companies cannot state in production.
+# A column that companies cannot state in production. The labels are words that are translated.
 FIELDS = """\
     StatedField(
         name="carrier_name",

@@ -188,7 +188,7 @@ def test_what_waits_for_the_company_is_assigned_once_it_replies(
     assert (incomplete.status, incomplete.agent) == (WAITING, bob)
 
 
-def test_the_company_is_told_of_what_waits_for_it_and_reminded(fresh: Ticket) -> None:
+def test_the_company_gets_an_email_about_what_waits_for_it_and_reminders(fresh: Ticket) -> None:
     Company.objects.update(contact_email="ops@acme.example")
 
     call_command(
@@ -210,9 +210,10 @@ def test_a_row_that_could_let_a_ticket_lie_is_refused(turn: Turn) -> None:
         Row(turn=turn, label="Sample", colour=Colour.GREY)
 
 
-@pytest.mark.parametrize("told", ["notifies_company", "needs_reason"])
-def test_a_move_that_leaves_the_company_in_the_dark_is_refused(told: str) -> None:
-    move = AgentMove(verb="Ask", action="Ask for", key="x", **{told: True})
+@pytest.mark.parametrize("property_", ["notifies_company", "needs_reason"])
+def test_a_move_that_leaves_the_company_in_the_dark_is_refused(property_: str) -> None:
+    """Each property alone is not enough."""
+    move = AgentMove(verb="Ask", action="Ask for", key="x", **{property_: True})
 
     with pytest.raises(ValueError, match="notifies_company=True and needs_reason=True"):
         Row(
